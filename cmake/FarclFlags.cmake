@@ -1,0 +1,22 @@
+# farcl_flags: the one place for compile and link options of our own code.
+add_library(farcl_flags INTERFACE)
+target_compile_features(farcl_flags INTERFACE cxx_std_20)
+target_compile_options(farcl_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
+                       -fvisibility=hidden -fvisibility-inlines-hidden -fno-strict-aliasing
+                       $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+if(FARCL_WERROR)
+  target_compile_options(farcl_flags INTERFACE -Werror)
+endif()
+if(FARCL_SANITIZE)
+  target_compile_options(farcl_flags INTERFACE -fsanitize=${FARCL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(farcl_flags INTERFACE -fsanitize=${FARCL_SANITIZE})
+endif()
+if(FARCL_COVERAGE)
+  target_compile_options(farcl_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(farcl_flags INTERFACE -fprofile-instr-generate)
+endif()
+find_program(FARCL_CCACHE ccache)
+if(FARCL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FARCL_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${FARCL_CCACHE})
+endif()

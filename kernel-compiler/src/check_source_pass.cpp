@@ -1,0 +1,127 @@
+// What clang accepts in OpenCL C but the language forbids or this device cannot do: recursion, inline assembly, computed goto,
+// calls through pointers, traps, giant private arrays, extern functions that nobody defines, image and pipe types.
+// Everything here is a sentence in the build log. Runs after the builtin library was linked in.
+
+#include "failure.hpp"
+#include "passes.hpp"
+#include "work_item_functions.hpp"
+
+#include <llvm/ADT/SCCIterator.h>
+#include <llvm/Analysis/CallGraph.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+
+#include <set>
+
+namespace farcl::kernel_compiler {
+namespace {
+
+using namespace llvm;
+
+/// Private memory of one work-item; the worker's stacks are made for it.
+constexpr std::uint64_t kMaxPrivateBytes = 256 * 1024;
+
+class SourceChecker {
+public:
+  explicit SourceChecker(Module& module) : module_(module) {}
+
+  void run() {
+    check_recursion();
+    for (Function& function : module_) {
+      std::uint64_t private_bytes = 0;
+      for (Instruction& instruction : instructions(function)) {
+        check(function, instruction, private_bytes);
+      }
+      if (private_bytes > kMaxPrivateBytes) {
+        complain("function '" + name_of(function) + "' needs " + std::to_string(private_bytes) +
+                 " bytes of private memory; at most " + std::to_string(kMaxPrivateBytes) + " are available");
+      }
+    }
+    for (GlobalVariable& variable : module_.globals()) {
+      if (variable.isDeclaration() && !variable.use_empty()) {
+        complain("undefined variable '" + variable.getName().str() + "'");
+      }
+    }
+  }
+
+private:
+  void check(Function& function, Instruction& instruction, std::uint64_t& private_bytes) {
+    if (auto* call = dyn_cast<CallBase>(&instruction)) {
+      check_call(function, *call);
+    } else if (isa<IndirectBrInst>(instruction)) {
+      complain("function '" + name_of(function) + "' uses computed goto, which OpenCL C does not have");
+    } else if (auto* variable = dyn_cast<AllocaInst>(&instruction)) {
+      const std::optional<TypeSize> size = variable->getAllocationSize(module_.getDataLayout());
+      if (!size) {
+        complain("function '" + name_of(function) + "' has an array of variable length");
+      } else {
+        private_bytes = SaturatingAdd(private_bytes, std::uint64_t(size->getFixedValue()));
+      }
+    }
+    if (instruction.getType()->isTargetExtTy()) {
+      complain("function '" + name_of(function) + "' uses an image, sampler, pipe or event type that this device does not have");
+    }
+  }
+
+  void check_call(Function& function, CallBase& call) {
+    if (call.isInlineAsm()) {
+      complain("function '" + name_of(function) + "' has inline assembly");
+      return;
+    }
+    Function* callee = call.getCalledFunction();
+    if (callee == nullptr) {
+      complain("function '" + name_of(function) + "' calls through a function pointer");
+    } else if (const Intrinsic::ID id = callee->getIntrinsicID();
+               id == Intrinsic::trap || id == Intrinsic::debugtrap || id == Intrinsic::ubsantrap) {
+      complain("function '" + name_of(function) + "' uses a trap builtin");
+    } else if (id == Intrinsic::vastart || id == Intrinsic::read_register || id == Intrinsic::write_register ||
+               id == Intrinsic::stacksave || id == Intrinsic::returnaddress || id == Intrinsic::frameaddress ||
+               id == Intrinsic::eh_sjlj_setjmp || id == Intrinsic::eh_sjlj_longjmp) {
+      complain("function '" + name_of(function) + "' uses a builtin that kernels may not use (" + callee->getName().str() + ")");
+    } else if (callee->isDeclaration() && !callee->isIntrinsic() && !is_lowered_later(callee->getName())) {
+      complain("undefined function '" + demangle(callee->getName().str()) + "', called from '" + name_of(function) + "'");
+    }
+  }
+
+  void check_recursion() {
+    CallGraph graph(module_);
+    for (auto scc = scc_begin(&graph); !scc.isAtEnd(); ++scc) {
+      if (scc.hasCycle()) {
+        for (CallGraphNode* node : *scc) {
+          if (node->getFunction() != nullptr) {
+            complain("function '" + name_of(*node->getFunction()) + "' is recursive, which OpenCL C does not allow");
+            break;
+          }
+        }
+      }
+    }
+  }
+
+  static std::string name_of(const Function& function) {
+    StringRef name = function.getName();
+    name.consume_front("__clang_ocl_kern_imp_");
+    return demangle(name.str());
+  }
+
+  void complain(const std::string& sentence) {
+    if (said_.insert(sentence).second) {
+      refuse(module_.getContext(), sentence);
+    }
+  }
+
+  Module& module_;
+  std::set<std::string> said_;
+};
+
+} // namespace
+
+PreservedAnalyses CheckSourcePass::run(Module& module, ModuleAnalysisManager&) {
+  SourceChecker(module).run();
+  return PreservedAnalyses::all();
+}
+
+} // namespace farcl::kernel_compiler

@@ -1,0 +1,45 @@
+// Taking connections: the daemon's side. Here descriptors are visible, because the supervisor passes them to workers.
+#pragma once
+
+#include "farcl/base/unique_fd.hpp"
+#include "farcl/net/transport.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace farcl::net {
+
+struct TcpListenAddress {
+  std::string host;
+  std::uint16_t port = 0; ///< 0: any free port
+};
+struct UnixListenAddress {
+  std::string path;
+  unsigned mode = 0600;
+  std::string group; ///< empty: the process's own
+};
+
+/// Listening sockets, non-blocking, close-on-exec. A stale Unix socket file (nobody listens) is replaced, a living one is an error.
+[[nodiscard]] Result<UniqueFd> listen_tcp(const TcpListenAddress& address);
+[[nodiscard]] Result<UniqueFd> listen_unix(const UnixListenAddress& address);
+/// The port that a listening TCP socket got.
+[[nodiscard]] Result<std::uint16_t> bound_port(int listening_fd);
+/// True when every address that the host name stands for belongs to the loopback interface.
+[[nodiscard]] bool is_loopback(const std::string& host);
+
+/// A transport over a connected socket (TCP or Unix, found out by itself) whose hello has been read.
+[[nodiscard]] Result<TransportPtr> adopt_socket(UniqueFd socket);
+/// A transport over two pipes, for `farcld --stdio`.
+[[nodiscard]] TransportPtr adopt_pipes(UniqueFd read_end, UniqueFd write_end);
+
+/// Sends and receives descriptors with a few bytes over a Unix socket pair (SCM_RIGHTS).
+[[nodiscard]] Status send_with_fds(int socket, ConstBytes bytes, std::span<const int> fds);
+struct ReceivedWithFds {
+  std::size_t size_bytes = 0; ///< 0: the peer closed
+  std::vector<UniqueFd> fds;
+};
+[[nodiscard]] Result<ReceivedWithFds> receive_with_fds(int socket, MutableBytes into, std::size_t max_fds);
+
+} // namespace farcl::net

@@ -1,0 +1,33 @@
+// Making connections: the client's side.
+#pragma once
+
+#include "farcl/net/address.hpp"
+#include "farcl/net/transport.hpp"
+#include "farcl/protocol/hello.hpp"
+
+#include <chrono>
+#include <functional>
+
+namespace farcl::net {
+
+struct ConnectOptions {
+  std::chrono::milliseconds timeout{1000}; ///< for everything: name resolution, connection, hello and its reply
+  std::string ssh_command = "ssh";         ///< FARCL_SSH: program and arguments, separated by spaces
+  std::string ssh_daemon = "farcld";       ///< FARCL_SSH_DAEMON
+};
+
+struct Connection {
+  TransportPtr transport;
+  protocol::HelloReply reply;
+};
+
+/// Connects, sends the hello and waits for its reply. Never takes longer than the timeout (name resolution runs on a thread
+/// that is left behind if it hangs). Any reply is a success; look at its status. Errors name the address and what to do:
+/// kTimeout, kDisconnected (refused, reset: the message says which), kInvalid (the other side does not speak FarCL).
+/// Starts no thread that outlives it, except as said; opens every descriptor close-on-exec; raises no SIGPIPE.
+[[nodiscard]] Result<Connection> connect(const ServerAddress& address, const protocol::Hello& hello, const ConnectOptions& options);
+
+/// What the driver uses to reach a server; tests put loopback transports here.
+using Connector = std::function<Result<Connection>(const protocol::Hello& hello)>;
+
+} // namespace farcl::net

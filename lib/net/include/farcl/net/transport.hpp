@@ -1,0 +1,51 @@
+// Transport: one connected, ordered byte stream. The seam between the link and the network.
+//
+// A transport moves bytes into and out of spans; it never exposes a descriptor, so that encryption, shared memory and RDMA can
+// stand behind it. Implementations: tcp, unix, stdio (a pair of pipes, for ssh), loopback (tests; in memory, with faults).
+//
+// Threads: one thread may call send while another calls receive or wait; two threads may not call the same function at once.
+// shutdown may be called from any thread at any time; everything else then fails soon.
+#pragma once
+
+#include "farcl/base/bytes.hpp"
+#include "farcl/base/result.hpp"
+#include "farcl/net/waker.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace farcl::net {
+
+enum class Interest : unsigned { kNone = 0, kReadable = 1, kWritable = 2 };
+constexpr Interest operator|(Interest a, Interest b) { return static_cast<Interest>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
+constexpr bool has(Interest set, Interest one) { return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) != 0; }
+
+class Transport {
+public:
+  virtual ~Transport() = default;
+
+  /// Writes as much of `parts` (in order) as goes without waiting. Returns the bytes written, 0 when none fits now.
+  /// Fails with kDisconnected when the connection is gone. At most kMaxSendParts parts are looked at.
+  virtual Result<std::size_t> send(std::span<const ConstBytes> parts) = 0;
+  static constexpr std::size_t kMaxSendParts = 64;
+
+  /// Reads what is there into `into` (not empty), without waiting. Returns the bytes read, 0 when none are there now.
+  /// Fails with kClosed when the peer has closed in an orderly way, kDisconnected when the connection broke.
+  virtual Result<std::size_t> receive(MutableBytes into) = 0;
+
+  /// Sleeps until the transport is ready for `interest`, or has failed, or `waker` (may be null) has been notified, or
+  /// `timeout` is over. Returns what it is ready for (a failed transport counts as readable); kNone for the other reasons.
+  /// Consumes the waker's notification.
+  virtual Interest wait(Interest interest, std::chrono::nanoseconds timeout, Waker* waker) = 0;
+
+  /// Ends the connection in both directions; the peer sees an end of stream.
+  virtual void shutdown() noexcept = 0;
+
+  /// For people: "tcp 127.0.0.1:32725", "unix /run/farcl.sock".
+  [[nodiscard]] virtual std::string description() const = 0;
+};
+
+using TransportPtr = std::unique_ptr<Transport>;
+
+} // namespace farcl::net

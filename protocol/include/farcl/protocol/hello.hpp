@@ -1,0 +1,64 @@
+// The hello: the bounded clear text that opens every connection, before any frame.
+//
+// The client sends exactly kHelloBytes; the server answers exactly kHelloReplyBytes, of which a sentence of text is part. The
+// supervisor of the daemon reads the hello (and not one byte beyond it), the worker that gets the connection sends the reply.
+#pragma once
+
+#include "farcl/base/bytes.hpp"
+#include "farcl/base/result.hpp"
+#include "farcl/protocol/ids.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace farcl::protocol {
+
+inline constexpr std::array<char, 8> kMagic = {'F', 'A', 'R', 'C', 'L', '\r', '\n', '\0'};
+inline constexpr std::uint16_t kVersion = 1; ///< of the protocol; both sides name a range, the highest common one is used
+
+inline constexpr std::size_t kHelloBytes = 96;
+inline constexpr std::size_t kHelloReplyBytes = 320;
+inline constexpr std::size_t kHelloTextBytes = 240;
+
+enum class StreamKind : std::uint8_t { kCommands = 0 }; ///< bulk and peer streams follow
+constexpr bool is_known(StreamKind kind) { return kind == StreamKind::kCommands; }
+
+struct Hello {
+  std::uint16_t version_min = kVersion;
+  std::uint16_t version_max = kVersion;
+  StreamKind stream = StreamKind::kCommands;
+  SessionId session{};                     ///< zeros: a new session
+  std::array<std::uint8_t, 32> proof{};    ///< of a resumed session: the secret from its first reply
+  std::uint64_t received = 0;              ///< of a resumed session: the last sequence number that the client has
+};
+
+enum class HelloStatus : std::uint8_t {
+  kWelcome = 0,
+  kBadVersion = 1,     ///< no common version; the reply's range says what the server speaks
+  kUnknownSession = 2, ///< proof of death: never heard of it, or freed
+  kObituary = 3,       ///< proof of death: the session's worker has died; the text says how
+  kTooMany = 4,        ///< the server's limit of sessions is reached
+  kRefused = 5,        ///< anything else; the text says why
+};
+constexpr bool is_known(HelloStatus status) { return status <= HelloStatus::kRefused; }
+
+struct HelloReply {
+  std::uint16_t version_min = kVersion;
+  std::uint16_t version_max = kVersion;    ///< of a welcome: min == max == the version in use
+  HelloStatus status = HelloStatus::kWelcome;
+  SessionId session{};
+  std::array<std::uint8_t, 32> secret{};   ///< of a new session: proves the right to resume it
+  std::uint64_t received = 0;              ///< the last sequence number that the server has
+  std::string text;                        ///< at most kHelloTextBytes, a sentence for the user; cut if longer
+};
+
+using HelloBytes = std::array<std::byte, kHelloBytes>;
+using HelloReplyBytes = std::array<std::byte, kHelloReplyBytes>;
+
+[[nodiscard]] HelloBytes encode_hello(const Hello& hello);
+[[nodiscard]] Result<Hello> decode_hello(std::span<const std::byte, kHelloBytes> bytes);
+[[nodiscard]] HelloReplyBytes encode_hello_reply(const HelloReply& reply);
+[[nodiscard]] Result<HelloReply> decode_hello_reply(std::span<const std::byte, kHelloReplyBytes> bytes);
+
+} // namespace farcl::protocol
