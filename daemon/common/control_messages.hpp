@@ -7,12 +7,15 @@
 
 #include "farcl/base/archive.hpp"
 #include "farcl/base/result.hpp"
+#include "farcl/base/unique_fd.hpp"
 #include "farcl/protocol/hello.hpp"
 #include "farcl/protocol/limits.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace farcl::daemon {
 
@@ -74,8 +77,31 @@ struct SessionEnded {
   }
 };
 
-using ToWorker = std::variant<StartWorker, AttachConnection, EndSession>;
+/// To the worker, with one descriptor: the compile service had died and runs again; use this connection from now on. Builds
+/// that were on their way are lost and have to be asked for again.
+struct ReplaceCompileService {
+  static constexpr auto fields() { return std::tuple(); }
+};
+
+using ToWorker = std::variant<StartWorker, AttachConnection, EndSession, ReplaceCompileService>;
 using ToSupervisor = std::variant<SessionEnded>;
+
+/// Sends one packet without waiting and without SIGPIPE. kLimit: the other side does not read (its queue is full).
+[[nodiscard]] Status send_control_packet(int socket, ConstBytes packet, std::span<const int> fds);
+
+struct ControlPacket {
+  ByteVector bytes;          ///< empty: the other side has closed
+  std::vector<UniqueFd> fds; ///< close-on-exec
+};
+/// Receives one packet. Waits for it unless the socket is non-blocking: then kTimeout when none is there.
+[[nodiscard]] Result<ControlPacket> receive_control_packet(int socket);
+
+[[nodiscard]] inline Status send_to_worker(int socket, const ToWorker& message, std::span<const int> fds = {}) {
+  return send_control_packet(socket, encode(message), fds);
+}
+[[nodiscard]] inline Status send_to_supervisor(int socket, const ToSupervisor& message) {
+  return send_control_packet(socket, encode(message), {});
+}
 
 /// Decodes a whole packet; extra bytes are an error.
 template <class Message>
