@@ -59,6 +59,7 @@ struct KernelInfo {
   std::uint64_t frame_bytes_per_item = 0; ///< scratch that the CPU runtime gives per work-item (kernels with barriers)
   std::uint64_t cost_per_item = 0;        ///< upper bound of instructions of one work-item; 0: not bounded (loops, barriers)
   bool uses_printf = false;
+  bool uniform_work_groups = true; ///< built so that every work-group is full: the global size is a multiple of the local size
 
   static constexpr auto fields() {
     using T = KernelInfo;
@@ -68,7 +69,8 @@ struct KernelInfo {
                       field("work_group_size_hint", &T::work_group_size_hint), field("max_work_group_size", &T::max_work_group_size),
                       field("preferred_multiple", &T::preferred_multiple), field("static_local_bytes", &T::static_local_bytes),
                       field("private_bytes", &T::private_bytes), field("frame_bytes_per_item", &T::frame_bytes_per_item),
-                      field("cost_per_item", &T::cost_per_item), field("uses_printf", &T::uses_printf));
+                      field("cost_per_item", &T::cost_per_item), field("uses_printf", &T::uses_printf),
+                      field("uniform_work_groups", &T::uniform_work_groups));
   }
   friend bool operator==(const KernelInfo&, const KernelInfo&) = default;
 };
