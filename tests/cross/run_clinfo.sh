@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# usage: run_clinfo.sh TARGET WORK_FOLDER FARCLD
+# Debian's clinfo for another processor, under qemu-user, against the native daemon; over a Unix socket, then over TCP.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/targets.sh" "$1"
+root=$2/$1/root library=$2/$1/build/lib/libfarcl.so farcld=$3
+scratch=$(mktemp -d)
+daemon=
+trap '[[ -z $daemon ]] || { kill "$daemon" 2>/dev/null; wait "$daemon" || true; }; rm -rf "$scratch"' EXIT
+fail() { echo "run_clinfo: $*" >&2; exit 1; }
+
+export XDG_CACHE_HOME=$scratch/cache
+"$farcld" --unix "$scratch/socket" --listen 127.0.0.1:0 --print-ports >"$scratch/ports" 2>"$scratch/daemon.log" &
+daemon=$!
+for ((tries = 0; tries < 100; ++tries)); do
+  port=$(grep -oE '127\.0\.0\.1:[0-9]+' "$scratch/ports" | head -n 1 || true)
+  [[ -n $port && -S $scratch/socket ]] && break
+  sleep 0.1
+done
+[[ -n $port && -S $scratch/socket ]] || { cat "$scratch/daemon.log" >&2; fail "the daemon did not start"; }
+
+mkdir "$scratch/vendors"
+echo "$library" >"$scratch/vendors/farcl.icd"
+libraries=/usr/$triplet/lib:$root/usr/lib/$triplet
+for server in "unix:$scratch/socket" "$port"; do
+  # An emulated processor is slow to connect on a busy machine.
+  timeout 50 env POCL_REMOTE_SERVERS="$server" OCL_ICD_VENDORS="$scratch/vendors" FARCL_CONNECT_TIMEOUT_MS=15000 \
+    "$emulator" -L "/usr/$triplet" -E LD_LIBRARY_PATH="$libraries" "$root/usr/bin/clinfo" >"$scratch/clinfo" 2>"$scratch/stderr" ||
+    { cat "$scratch/clinfo" "$scratch/stderr" "$scratch/daemon.log"; fail "clinfo failed with $server"; }
+  [[ ! -s $scratch/stderr ]] || { cat "$scratch/stderr"; fail "clinfo's stderr is not empty with $server"; }
+  grep -qE '^ *Platform Name +FarCL$' "$scratch/clinfo" || { cat "$scratch/clinfo"; fail "no platform FarCL with $server"; }
+  grep -qE '^Number of devices +[1-9]' "$scratch/clinfo" || { cat "$scratch/clinfo"; fail "no device with $server"; }
+  ! grep -iE '<.*error|CL_INVALID|CL_OUT_OF|: error' "$scratch/clinfo" || fail "clinfo met errors with $server"
+done
+grep -E 'Platform Name|Device Name|Max compute units' "$scratch/clinfo" | sort -u
