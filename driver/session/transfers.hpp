@@ -1,0 +1,81 @@
+// Bytes on their way: reads that are expected, bulk that is to be sent.
+#pragma once
+
+#include "driver/icd/opencl.hpp"
+#include "farcl/base/bytes.hpp"
+#include "farcl/base/result.hpp"
+#include "farcl/net/link.hpp"
+#include "farcl/protocol/message_list.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+namespace farcl::driver {
+
+/// A box in the program's memory: `base` is the first byte of the box; rows and slices lie a pitch apart.
+struct HostBox {
+  std::byte* base = nullptr;
+  std::uint64_t width_bytes = 0;
+  std::uint64_t height = 1;
+  std::uint64_t depth = 1;
+  std::uint64_t row_pitch = 0;
+  std::uint64_t slice_pitch = 0;
+
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return width_bytes * height * depth; }
+  /// True when the box's bytes lie side by side.
+  [[nodiscard]] bool is_linear() const noexcept;
+  /// Copies `bytes`, which belong at `offset` of the gapless box, to their places.
+  void scatter(std::uint64_t offset, ConstBytes bytes) const;
+  /// The box without gaps.
+  void gather(MutableBytes into) const;
+  static HostBox linear(void* base, std::uint64_t size) { return {static_cast<std::byte*>(base), size, 1, 1, size, size}; }
+};
+
+/// One EnqueueRead that has not been answered. Belongs to whoever waits (its stack), or to the session if nobody does.
+class IncomingRead {
+public:
+  explicit IncomingRead(HostBox box) : box_(box) {}
+
+  bool done = false;                  ///< under the session's state lock, as everything here
+  cl_int status = CL_SUCCESS;
+  cl_int queue_status = CL_SUCCESS;
+  bool owned_by_session = false;      ///< deleted when done
+  std::shared_ptr<const void> keep_alive; ///< of the memory that is written to, if it is not the program's
+
+  /// Where a chunk goes. A chunk that does not continue the one before is a protocol error.
+  [[nodiscard]] Result<MutableBytes> destination(std::uint64_t offset, std::size_t size);
+  void arrived(std::size_t size);
+  /// The ReadResult: `inline_data` or everything has come before. False when bytes are missing.
+  [[nodiscard]] bool complete(ConstBytes inline_data);
+
+private:
+  HostBox box_;
+  std::uint64_t received_ = 0;
+  ByteVector chunk_; ///< of boxes that are not linear
+};
+
+/// Bulk that waits for its turn: never more than kUnsentBulkBytes of it stand in front of small messages.
+class OutgoingBulk {
+public:
+  static constexpr std::size_t kUnsentBulkBytes = 1u << 20;
+
+  void add(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive);
+  [[nodiscard]] bool empty() const noexcept { return transfers_.empty(); }
+  /// Appends what may be appended now; true if it appended anything.
+  bool pump(net::FrameSender& sender, std::uint64_t retained_limit);
+  /// The number of the last frame of `transfer`; 0 while it is not wholly appended. Only kept for the newest transfers waited for.
+  [[nodiscard]] bool is_waiting(protocol::TransferId transfer) const noexcept;
+  void clear() { transfers_.clear(); }
+
+private:
+  struct Transfer {
+    protocol::TransferId id;
+    ConstBytes data;
+    std::uint64_t appended = 0;
+    std::shared_ptr<const void> keep_alive;
+  };
+  std::deque<Transfer> transfers_;
+};
+
+} // namespace farcl::driver
