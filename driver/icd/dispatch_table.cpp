@@ -1,5 +1,5 @@
-#include "icd/entry_points.hpp"
-#include "icd/stub.hpp"
+#include "driver/icd/entry_points.hpp"
+#include "driver/icd/stub.hpp"
 
 namespace farcl::driver {
 namespace {
@@ -18,7 +18,7 @@ Member as_member(Function* function) {
 const cl_icd_dispatch kDispatchTable = {
 #define FARCL_ENTRY(name, ...) .name = &entry::name,
 #define FARCL_ABSENT(name, code, reason) .name = as_member<cl_api_##name>(&Stub<cl_api_##name, code>::call),
-#include "icd/api_list.def"
+#include "driver/icd/api_list.def"
 };
 
 } // namespace farcl::driver

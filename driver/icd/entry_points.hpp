@@ -5,7 +5,7 @@
 // not link.
 #pragma once
 
-#include "icd/opencl.hpp"
+#include "driver/icd/opencl.hpp"
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace farcl::driver {
 enum class Entry : std::uint16_t {
 #define FARCL_ENTRY(name, ...) name,
 #define FARCL_ABSENT(name, ...) name,
-#include "icd/api_list.def"
+#include "driver/icd/api_list.def"
   kCount
 };
 inline constexpr std::size_t kEntryCount = static_cast<std::size_t>(Entry::kCount);
@@ -28,15 +28,15 @@ inline constexpr std::size_t kEntryCount = static_cast<std::size_t>(Entry::kCoun
 namespace entry {
 #define FARCL_ENTRY(name, ...) std::remove_pointer_t<cl_api_##name> name;
 #define FARCL_ABSENT(name, ...)
-#include "icd/api_list.def"
+#include "driver/icd/api_list.def"
 } // namespace entry
 
 struct EntryDescription {
   std::string_view name;
   bool present = false;
   int round_trips = 0;
-  std::string_view reason;         ///< of round trips, or of the absence
-  std::string_view code_names;     ///< "CL_INVALID_VALUE, CL_INVALID_CONTEXT"
+  std::string_view reason;     ///< of round trips, or of the absence
+  std::string_view code_names; ///< "CL_INVALID_VALUE, CL_INVALID_CONTEXT"
   std::span<const cl_int> codes;
 };
 
@@ -48,7 +48,7 @@ inline constexpr std::array<cl_int, sizeof...(Codes)> kCodes = {Codes...};
 inline constexpr std::array<EntryDescription, kEntryCount> kEntries = {{
 #define FARCL_ENTRY(name, round_trips, reason, ...) {#name, true, round_trips, reason, #__VA_ARGS__, detail::kCodes<__VA_ARGS__>},
 #define FARCL_ABSENT(name, code, reason) {#name, false, 0, reason, #code, detail::kCodes<code>},
-#include "icd/api_list.def"
+#include "driver/icd/api_list.def"
 }};
 
 constexpr const EntryDescription& describe(Entry entry) { return kEntries[static_cast<std::size_t>(entry)]; }

@@ -1,4 +1,4 @@
-#include "icd/guard.hpp"
+#include "driver/icd/guard.hpp"
 
 #include "farcl/base/config.hpp"
 #include "farcl/base/log.hpp"
@@ -60,8 +60,7 @@ cl_int CallScope::end(cl_int code) noexcept {
   if (begin_ns_ != 0) {
     try {
       api_logger().trace(std::string(describe(entry_).name) + " returned " + std::to_string(code) + " after " +
-                         std::to_string((now_ns() - begin_ns_) / 1000) + " us and " + std::to_string(round_trips_of_call) +
-                         " round trips");
+                         std::to_string((now_ns() - begin_ns_) / 1000) + " us and " + std::to_string(round_trips_of_call) + " round trips");
     } catch (...) { // a trace line is not worth a failure
     }
   }

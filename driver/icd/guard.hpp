@@ -4,7 +4,7 @@
 // Threads: any; a call's state lives on its own stack and in one thread-local counter.
 #pragma once
 
-#include "icd/entry_points.hpp"
+#include "driver/icd/entry_points.hpp"
 
 #include <cstdint>
 #include <tl/expected.hpp>

@@ -1,7 +1,7 @@
 // Entry points that are not there: a function of the right signature that returns its error and does nothing else.
 #pragma once
 
-#include "icd/opencl.hpp"
+#include "driver/icd/opencl.hpp"
 
 #include <tuple>
 #include <type_traits>
