@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by farcl-dev: installs what packages.txt names and this machine lacks.
 
 missing_packages() {

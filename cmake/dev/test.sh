@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by farcl-dev: which builds the tests run in. What each run includes stands in CMakePresets.json.
 
 command_test() {

@@ -14,16 +14,17 @@ export XDG_CACHE_HOME=$scratch/cache
 "$farcld" --unix "$scratch/socket" --listen 127.0.0.1:0 --print-ports >"$scratch/ports" 2>"$scratch/daemon.log" &
 daemon=$!
 for ((tries = 0; tries < 100; ++tries)); do
-  port=$(grep -oE '127\.0\.0\.1:[0-9]+' "$scratch/ports" | head -n 1 || true)
-  [[ -n $port && -S $scratch/socket ]] && break
+  ! grep -qx ready "$scratch/ports" || break
   sleep 0.1
 done
-[[ -n $port && -S $scratch/socket ]] || { cat "$scratch/daemon.log" >&2; fail "the daemon did not start"; }
+grep -qx ready "$scratch/ports" || { cat "$scratch/daemon.log" >&2; fail "the daemon did not start"; }
+mapfile -t servers < <(grep -vx ready "$scratch/ports")
+[[ ${#servers[@]} == 2 ]] || { cat "$scratch/ports"; fail "the daemon named ${#servers[@]} addresses"; }
 
 mkdir "$scratch/vendors"
 echo "$library" >"$scratch/vendors/farcl.icd"
 libraries=/usr/$triplet/lib:$root/usr/lib/$triplet
-for server in "unix:$scratch/socket" "$port"; do
+for server in "${servers[@]}"; do
   # An emulated processor is slow to connect on a busy machine.
   timeout 50 env POCL_REMOTE_SERVERS="$server" OCL_ICD_VENDORS="$scratch/vendors" FARCL_CONNECT_TIMEOUT_MS=15000 \
     "$emulator" -L "/usr/$triplet" -E LD_LIBRARY_PATH="$libraries" "$root/usr/bin/clinfo" >"$scratch/clinfo" 2>"$scratch/stderr" ||

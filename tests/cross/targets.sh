@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced: what the names of the two targets mean. Sets architecture (Debian's), triplet and emulator.
 case $1 in
   aarch64) architecture=arm64 triplet=aarch64-linux-gnu emulator=qemu-aarch64 ;;
