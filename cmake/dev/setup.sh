@@ -38,18 +38,19 @@ setup() {
 
 # The lists are fetched only when one of the packages is not known yet or could not be had as listed.
 install_packages() {
-  local packages=$1 as_root=("${@:2}") known
-  known=$(apt-cache policy $packages | grep -c 'Candidate: [^(]' || true)
-  if [[ $known -eq $(wc -l <<<"$packages") ]] && apt_install "$packages" "${as_root[@]}"; then
+  local packages=$1 as_root=("${@:2}") unknown
+  if [[ -z $(unknown_packages "$packages") ]] && apt_install "$packages" "${as_root[@]}"; then
     return 0
   fi
   apt_get "${as_root[@]}" update || die "apt-get update failed: is there a network, and does /etc/apt name a mirror that can be reached?"
-  local package unknown=''
-  for package in $packages; do
-    apt-cache policy "$package" | grep -q 'Candidate: [^(]' || unknown+=" $package"
-  done
-  [[ -z $unknown ]] || die "apt knows no package$unknown. Clang 22 comes from Debian 12's security updates: /etc/apt must name bookworm-security main (deb http://deb.debian.org/debian-security bookworm-security main)."
+  unknown=$(unknown_packages "$packages")
+  [[ -z $unknown ]] || die "apt knows no package ${unknown//$'\n'/ }. Clang 22 comes from Debian 12's security updates: /etc/apt must name bookworm-security main (deb http://deb.debian.org/debian-security bookworm-security main)."
   apt_install "$packages" "${as_root[@]}" || die "apt-get could not install the packages; its own message stands above."
+}
+
+# Those of a list that apt's own lists do not offer (policy prints "Candidate: (none)", or nothing at all).
+unknown_packages() {
+  comm -23 <(sort -u <<<"$1") <(apt-cache policy $1 | awk '/^[^ ]/ {name = $1} /Candidate: [^(]/ {sub(":$", "", name); print name}' | sort -u)
 }
 
 apt_install() { apt_get "${@:2}" install --no-install-recommends $1; }
