@@ -101,7 +101,7 @@ public:
   }
 
 private:
-  static constexpr RemapFlags kFlags = RF_IgnoreMissingLocals | RF_ReuseAndMutateDistinctMDs;
+  const RemapFlags kFlags = RF_IgnoreMissingLocals | RF_ReuseAndMutateDistinctMDs;
 
   /// A cast between two equal types cannot be written as a constant, so casts leave the constants first.
   void casts_become_instructions() {

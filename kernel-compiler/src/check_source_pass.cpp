@@ -37,7 +37,7 @@ public:
         check(function, instruction, private_bytes);
       }
       if (private_bytes > kMaxPrivateBytes) {
-        complain("function '" + name_of(function) + "' needs " + std::to_string(private_bytes) +
+        complain("function '" + source_name(function) + "' needs " + std::to_string(private_bytes) +
                  " bytes of private memory; at most " + std::to_string(kMaxPrivateBytes) + " are available");
       }
     }
@@ -53,37 +53,37 @@ private:
     if (auto* call = dyn_cast<CallBase>(&instruction)) {
       check_call(function, *call);
     } else if (isa<IndirectBrInst>(instruction)) {
-      complain("function '" + name_of(function) + "' uses computed goto, which OpenCL C does not have");
+      complain("function '" + source_name(function) + "' uses computed goto, which OpenCL C does not have");
     } else if (auto* variable = dyn_cast<AllocaInst>(&instruction)) {
       const std::optional<TypeSize> size = variable->getAllocationSize(module_.getDataLayout());
       if (!size) {
-        complain("function '" + name_of(function) + "' has an array of variable length");
+        complain("function '" + source_name(function) + "' has an array of variable length");
       } else {
         private_bytes = SaturatingAdd(private_bytes, std::uint64_t(size->getFixedValue()));
       }
     }
     if (instruction.getType()->isTargetExtTy()) {
-      complain("function '" + name_of(function) + "' uses an image, sampler, pipe or event type that this device does not have");
+      complain("function '" + source_name(function) + "' uses an image, sampler, pipe or event type that this device does not have");
     }
   }
 
   void check_call(Function& function, CallBase& call) {
     if (call.isInlineAsm()) {
-      complain("function '" + name_of(function) + "' has inline assembly");
+      complain("function '" + source_name(function) + "' has inline assembly");
       return;
     }
     Function* callee = call.getCalledFunction();
     if (callee == nullptr) {
-      complain("function '" + name_of(function) + "' calls through a function pointer");
+      complain("function '" + source_name(function) + "' calls through a function pointer");
     } else if (const Intrinsic::ID id = callee->getIntrinsicID();
                id == Intrinsic::trap || id == Intrinsic::debugtrap || id == Intrinsic::ubsantrap) {
-      complain("function '" + name_of(function) + "' uses a trap builtin");
+      complain("function '" + source_name(function) + "' uses a trap builtin");
     } else if (id == Intrinsic::vastart || id == Intrinsic::read_register || id == Intrinsic::write_register ||
                id == Intrinsic::stacksave || id == Intrinsic::returnaddress || id == Intrinsic::frameaddress ||
                id == Intrinsic::eh_sjlj_setjmp || id == Intrinsic::eh_sjlj_longjmp) {
-      complain("function '" + name_of(function) + "' uses a builtin that kernels may not use (" + callee->getName().str() + ")");
+      complain("function '" + source_name(function) + "' uses a builtin that kernels may not use (" + callee->getName().str() + ")");
     } else if (callee->isDeclaration() && !callee->isIntrinsic() && !is_lowered_later(callee->getName())) {
-      complain("undefined function '" + demangle(callee->getName().str()) + "', called from '" + name_of(function) + "'");
+      complain("undefined function '" + demangle(callee->getName().str()) + "', called from '" + source_name(function) + "'");
     }
   }
 
@@ -93,18 +93,12 @@ private:
       if (scc.hasCycle()) {
         for (CallGraphNode* node : *scc) {
           if (node->getFunction() != nullptr) {
-            complain("function '" + name_of(*node->getFunction()) + "' is recursive, which OpenCL C does not allow");
+            complain("function '" + source_name(*node->getFunction()) + "' is recursive, which OpenCL C does not allow");
             break;
           }
         }
       }
     }
-  }
-
-  static std::string name_of(const Function& function) {
-    StringRef name = function.getName();
-    name.consume_front("__clang_ocl_kern_imp_");
-    return demangle(name.str());
   }
 
   void complain(const std::string& sentence) {

@@ -1,5 +1,8 @@
 #include "failure.hpp"
 
+#include "markers.hpp"
+
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -8,6 +11,14 @@ namespace farcl::kernel_compiler {
 using namespace llvm;
 
 void refuse(LLVMContext& context, const std::string& sentence) { context.emitError(sentence); }
+
+std::string source_name(const Function& function) {
+  StringRef name = function.getName();
+  name.consume_front(kUserPrefix);
+  name.consume_front("__clang_ocl_kern_imp_");
+  name.consume_back(kBodySuffix);
+  return demangle(name.str());
+}
 
 FailureCollector::FailureCollector(LLVMContext& context) : context_(context) {
   context_.setDiagnosticHandlerCallBack(&on_diagnostic, this);

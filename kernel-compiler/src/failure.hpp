@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/Function.h>
 #include <llvm/IR/LLVMContext.h>
 
 #include <string>
@@ -10,6 +11,9 @@ namespace farcl::kernel_compiler {
 
 /// "error: <sentence>" in the build log, and the build fails after the pass.
 void refuse(llvm::LLVMContext& context, const std::string& sentence);
+
+/// What the source calls a function.
+[[nodiscard]] std::string source_name(const llvm::Function& function);
 
 /// Collects errors of one context while it lives.
 class FailureCollector {

@@ -48,8 +48,8 @@ std::vector<std::string> make_arguments(const Options& options) {
   std::vector<std::string> arguments = {
       "-triple", "spir64", "-x", "cl", "-cl-std=" + options.language_standard, "-O2", "-disable-llvm-passes",
       "-emit-llvm-only", "-cl-kernel-arg-info", "-fdeclare-opencl-builtins", "-finclude-default-header",
-      "-internal-isystem", kSystemFolder, "-nostdsysteminc", "-fbracket-depth=256", "-ferror-limit", "100",
-      "-ftemplate-depth=64", "-fconstexpr-depth=64", "-D__ENDIAN_LITTLE__=1", "-U__IMAGE_SUPPORT__", kExtensions};
+      "-internal-isystem", kSystemFolder, "-nostdsysteminc", "-fbracket-depth", "256", "-ferror-limit", "100",
+      "-D__ENDIAN_LITTLE__=1", "-U__IMAGE_SUPPORT__", kExtensions};
   for (const std::string& folder : options.include_folders) {
     arguments.insert(arguments.end(), {"-I", folder});
   }

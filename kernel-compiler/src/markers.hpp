@@ -26,13 +26,19 @@ inline constexpr llvm::StringLiteral kCoroutineAttribute = "farcl-coroutine";
 /// On an entry function: bytes of frame for each work-item.
 inline constexpr llvm::StringLiteral kFrameBytesAttribute = "farcl-frame-bytes";
 
+/// In front of everything that the source defines, so that neither LLVM nor the linker takes it for a function of C.
+inline constexpr llvm::StringLiteral kUserPrefix = "u.";
 /// A barrier of any kind, after the builtin library's variants were reduced to one.
 inline constexpr llvm::StringLiteral kBarrierFunction = "_Z7barrierj";
 /// Carries llvm.coro.size out of a coroutine.
 inline constexpr llvm::StringLiteral kFrameSizeFunction = "farcl.frame.size";
+/// Gives the address of the static __local block.
+inline constexpr llvm::StringLiteral kLocalBaseFunction = "farcl.local.base";
 inline constexpr llvm::StringLiteral kBodySuffix = ".body";
 
-/// Suffix of the kernels' exported names.
+inline constexpr llvm::StringLiteral kVersionVariable = "farcl_abi_version";
+
+/// Prefix of the kernels' exported names.
 inline constexpr llvm::StringLiteral kExportPrefix = "farcl_kernel_";
 
 } // namespace farcl::kernel_compiler

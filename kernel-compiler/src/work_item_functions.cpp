@@ -30,7 +30,8 @@ bool is_barrier(StringRef mangled_name) { return mangled_name == kBarrierFunctio
 bool is_printf(StringRef name) { return name == "printf"; }
 
 bool is_lowered_later(StringRef name) {
-  return find_work_item_function(name).has_value() || is_barrier(name) || is_printf(name) || name == kFrameSizeFunction;
+  return find_work_item_function(name).has_value() || is_barrier(name) || is_printf(name) || name == kLocalBaseFunction ||
+         name == kFrameSizeFunction;
 }
 
 } // namespace farcl::kernel_compiler

@@ -29,6 +29,9 @@ struct CompileReply {
 class CompileConnection {
 public:
   explicit CompileConnection(UniqueFd socket);
+  CompileConnection(CompileConnection&&) noexcept;
+  CompileConnection& operator=(CompileConnection&&) noexcept;
+  ~CompileConnection();
 
   /// For poll: readable means that receive() will not wait long.
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
@@ -40,7 +43,11 @@ public:
   Result<CompileReply> compile(const CompileRequest& request, std::chrono::milliseconds limit = std::chrono::minutes(5));
 
 private:
+  struct State;
+  Result<std::optional<CompileReply>> receive_new(std::chrono::steady_clock::time_point deadline);
+
   UniqueFd socket_;
+  std::unique_ptr<State> state_;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, CompileReply> early_; ///< replies that compile() met while it waited for another
 };

@@ -1,0 +1,108 @@
+// Made and run when FarCL is built: joins LLVM's libclc (compiled for nvptx64, the one variant that uses no intrinsics of a
+// vendor) and FarCL's own builtins into the library that programs are linked to. Where both define a function, ours is taken.
+//
+//   kc-prepare-library OUTPUT OWN.bc LIBCLC.bc
+
+#include "../src/lowering.hpp"
+#include "../src/target.hpp"
+
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+
+using namespace llvm;
+
+namespace {
+
+/// nvptx64 numbers __constant 4; spir64, by which the sources' names are made, 2. (Generic pointers have no number there.)
+void rename_constant_pointers(Module& module) {
+  for (Function& function : module) {
+    std::string name = function.getName().str();
+    for (std::size_t at = name.find("U3AS4"); at != std::string::npos; at = name.find("U3AS4", at)) {
+      name[at + 4] = '2';
+    }
+    if (name != function.getName()) {
+      function.setName(name);
+    }
+  }
+}
+
+void clean_attributes(Module& module) {
+  for (Function& function : module) {
+    for (const char* old : {"target-features", "target-cpu", "frame-pointer", "stack-protector-buffer-size", "no-trapping-math"}) {
+      function.removeFnAttr(old);
+    }
+    function.removeFnAttr(Attribute::NoInline);
+    function.removeFnAttr(Attribute::OptimizeNone);
+    function.setVisibility(GlobalValue::DefaultVisibility);
+    function.setComdat(nullptr);
+  }
+}
+
+std::unique_ptr<Module> read(const char* path, LLVMContext& context) {
+  SMDiagnostic error;
+  std::unique_ptr<Module> module = parseIRFile(path, error, context);
+  if (module == nullptr) {
+    error.print("kc-prepare-library", errs());
+    return nullptr;
+  }
+  StripDebugInfo(*module);
+  for (const char* list : {"llvm.ident", "opencl.ocl.version", "opencl.spir.version", "nvvm.annotations", "llvm.errno.tbaa"}) {
+    if (NamedMDNode* node = module->getNamedMetadata(list)) {
+      node->eraseFromParent();
+    }
+  }
+  if (NamedMDNode* flags = module->getModuleFlagsMetadata()) {
+    flags->eraseFromParent();
+  }
+  return module;
+}
+
+void drop_what_is_replaced(Module& theirs, const Module& ours) {
+  for (Function& function : theirs) {
+    const Function* own = ours.getFunction(function.getName());
+    if (own != nullptr && !own->isDeclaration() && own->hasExternalLinkage() && !function.isDeclaration()) {
+      function.deleteBody();
+    }
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    errs() << "usage: kc-prepare-library OUTPUT OWN.bc LIBCLC.bc\n";
+    return 2;
+  }
+  farcl::kernel_compiler::initialise_llvm();
+  const auto machine = farcl::kernel_compiler::make_target_machine(true);
+  LLVMContext context;
+  std::unique_ptr<Module> ours = read(argv[2], context);
+  std::unique_ptr<Module> theirs = read(argv[3], context);
+  if (ours == nullptr || theirs == nullptr || machine == nullptr) {
+    return 1;
+  }
+  rename_constant_pointers(*theirs);
+  for (Module* module : {ours.get(), theirs.get()}) {
+    farcl::kernel_compiler::adopt_host_conventions(*module, *machine);
+    clean_attributes(*module);
+  }
+  drop_what_is_replaced(*theirs, *ours);
+  if (Linker::linkModules(*theirs, std::move(ours)) || verifyModule(*theirs, &errs())) {
+    errs() << "kc-prepare-library: the library is not well-formed\n";
+    return 1;
+  }
+  std::error_code error;
+  raw_fd_ostream output(argv[1], error);
+  if (error) {
+    errs() << "kc-prepare-library: " << argv[1] << ": " << error.message() << '\n';
+    return 1;
+  }
+  WriteBitcodeToFile(*theirs, output);
+  return 0;
+}
