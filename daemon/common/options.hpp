@@ -6,10 +6,10 @@
 #include "farcl/net/accept.hpp"
 #include "farcl/protocol/limits.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace farcl::daemon {
@@ -17,6 +17,7 @@ namespace farcl::daemon {
 struct Options {
   std::vector<net::TcpListenAddress> listen;
   std::vector<net::UnixListenAddress> unix_sockets;
+  bool default_listen = false;            ///< `listen` is the default: an address that this machine lacks is no error
   bool insecure = false;
   bool stdio = false;
   bool print_ports = false;
@@ -39,6 +40,15 @@ struct ParsedOptions {
   Options options;
   std::optional<std::string> text;
 };
+
+/// "127.0.0.1:0", "[::1]:32725", "localhost", ":32725" (every address).
+[[nodiscard]] Result<net::TcpListenAddress> parse_listen_address(std::string_view text);
+/// "PATH[,mode=0660][,group=NAME]".
+[[nodiscard]] Result<net::UnixListenAddress> parse_unix_address(std::string_view text);
+/// "65536", "512M", "4G".
+[[nodiscard]] Result<std::uint64_t> parse_bytes(std::string_view text);
+/// "127.0.0.1:32725", "[::1]:32725": as people write it in POCL_REMOTE_SERVERS.
+[[nodiscard]] std::string to_text(const net::TcpListenAddress& address);
 
 /// One sentence on failure, fit for "farcld: <sentence>" and exit code 2.
 [[nodiscard]] Result<ParsedOptions> parse_options(int argc, const char* const* argv);

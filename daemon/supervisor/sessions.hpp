@@ -1,0 +1,83 @@
+// The sessions of this daemon: which worker has which, how long, and what remains of those that died.
+//
+// Everything here runs on the supervisor's one thread and waits for nobody: messages to workers are sent without waiting, ends
+// of processes come through the loop, and what a worker says or shows decides about nobody but itself.
+#pragma once
+
+#include "daemon/supervisor/compile_service.hpp"
+#include "daemon/supervisor/event_loop.hpp"
+#include "daemon/supervisor/hello_table.hpp"
+#include "daemon/supervisor/obituary.hpp"
+#include "daemon/supervisor/rate_limit.hpp"
+#include "daemon/supervisor/worker_process.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace farcl::daemon {
+
+class Sessions {
+public:
+  struct Hooks {
+    std::function<void(bool well)> on_session_end; ///< a session's process has been reaped
+    std::function<void()> on_all_ended;            ///< after end_all: no process is left
+  };
+
+  Sessions(EventLoop& loop, const Logger& logger, RateLimitedLog& stranger_log, const WorkerSettings& settings, CompileService& compiler,
+           Hooks hooks);
+  Sessions(const Sessions&) = delete;
+  Sessions& operator=(const Sessions&) = delete;
+  ~Sessions();
+
+  /// Makes the permits and starts a worker in reserve.
+  Status start();
+  /// A connection whose hello has been read: opens, resumes or refuses.
+  void take(HelloTable::Arrival arrival);
+  /// The one session of `farcld --stdio`. Fails with the sentence for the log.
+  Status open_on_pipes(const protocol::HelloBytes& bytes, const std::string& peer, UniqueFd read_end, UniqueFd write_end);
+  /// The compile service runs again: every worker gets a new connection.
+  void replace_compile_service();
+  /// Asks all to end; who has not in kEndGrace is killed.
+  void end_all(const std::string& sentence);
+
+private:
+  using Workers = std::map<std::uint32_t, std::unique_ptr<WorkerProcess>>;
+
+  void open(HelloTable::Arrival& arrival, const protocol::Hello& hello);
+  void resume(HelloTable::Arrival& arrival, const protocol::Hello& hello);
+  void refuse(const HelloTable::Arrival& arrival, protocol::HelloStatus status, std::string text);
+  Result<WorkerProcess*> worker_for_new_session();
+  Status attach_first(WorkerProcess& worker, const protocol::Hello& hello, std::span<const int> fds, const std::string& peer);
+
+  Result<WorkerProcess*> start_worker();
+  void refill_reserve_after(EventLoop::Clock::duration delay);
+  void on_control(std::uint32_t number);
+  void on_worker_end(std::uint32_t number);
+  bool report_end(WorkerProcess& worker, const ChildEnd& end);
+  void report_orderly_end(const WorkerProcess& worker, const ChildEnd& end);
+  void look_after_later();
+  void look_after_workers();
+  void look_after(WorkerProcess& worker, EventLoop::Clock::time_point now);
+  [[nodiscard]] std::size_t open_sessions() const;
+
+  EventLoop& loop_;
+  const Logger& logger_;
+  RateLimitedLog& stranger_log_;
+  WorkerSettings settings_;
+  CompileService& compiler_;
+  Hooks hooks_;
+  SharedPage<SpinPermits> permits_;
+  Workers workers_; ///< all processes, by number: sessions, those that end, and the reserve
+  WorkerProcess* reserve_ = nullptr;
+  ObituaryTable obituaries_;
+  std::uint32_t last_worker_ = 0;
+  std::uint64_t last_session_ = 0;
+  EventLoop::Clock::duration reserve_pause_{};
+  EventLoop::TimerId refill_timer_ = 0;
+  EventLoop::TimerId look_timer_ = 0;
+  EventLoop::TimerId kill_timer_ = 0;
+  bool ending_ = false;
+};
+
+} // namespace farcl::daemon
