@@ -24,7 +24,8 @@ public:
   /// `received_sequence` is the receiver's: what each frame's header acknowledges.
   explicit FrameSender(const std::atomic<std::uint64_t>& received_sequence);
 
-  /// Appends one message (any type with kOpcode and fields()), encoded in place. Returns its sequence number. Never sends.
+  /// Appends one message (any type with kOpcode and fields()), encoded in place. Returns its sequence number; 0, and nothing
+  /// has been appended, when it is larger than kMaxFramePayloadBytes. Never sends.
   template <class Message>
   std::uint64_t append(const Message& message) {
     ByteVector& block = begin_frame();
@@ -38,7 +39,7 @@ public:
 
   void append_ping(std::uint64_t token);
   void append_pong(std::uint64_t token);
-  /// Appends a bare acknowledgement if the peer should hear one: `acknowledge_due()` or forced.
+  /// Appends a bare acknowledgement, unless a frame appended before says the same.
   void append_acknowledgement();
 
   /// Writes what is unsent until all is written (true) or the transport takes no more (false).
@@ -100,7 +101,8 @@ public:
   /// A new transport: forgets a half-received frame.
   void on_resumed();
 
-  /// The last sequence number that was received and handled; what the sender acknowledges. Any thread.
+  /// The last sequence number that was received and handled (or is being handled: what a handler sends acknowledges it).
+  /// What the sender acknowledges. Any thread.
   [[nodiscard]] const std::atomic<std::uint64_t>& received_sequence() const noexcept;
 
 private:

@@ -3,17 +3,28 @@
 
 #include "farcl/net/transport.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <utility>
 
 namespace farcl::net {
+
+/// What happened in one direction: bytes and calls of send by its sender, calls of receive and wait by its receiver.
+struct LoopbackCounters {
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::uint64_t> sends{0};
+  std::atomic<std::uint64_t> receives{0};
+  std::atomic<std::uint64_t> waits{0};
+};
 
 struct LoopbackFaults {
   std::uint64_t cut_after_bytes = 0;      ///< of one direction, counted from the end's creation; 0: never
   std::size_t max_bytes_per_call = 0;     ///< of send and receive, to exercise partial reads and writes; 0: no limit
   std::size_t capacity_bytes = 1u << 20;  ///< in flight per direction; more would block
   std::chrono::nanoseconds delay{0};      ///< one way
+  std::shared_ptr<LoopbackCounters> counters; ///< counts here, if set; may be shared by several connections
 };
 
 /// The two ends of a fresh connection; `faults` applies to what the first end sends, `reverse` to what the second one sends.

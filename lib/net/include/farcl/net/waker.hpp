@@ -2,7 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
+#include <chrono>
 
 namespace farcl::net {
 
@@ -21,11 +21,16 @@ public:
   [[nodiscard]] bool consume() noexcept;
   [[nodiscard]] bool is_notified() const noexcept { return notified_.load(std::memory_order_acquire); }
 
+  /// Sleeps until notified or until the time is over; true after a notification, which it consumes.
+  bool wait(std::chrono::nanoseconds timeout) noexcept;
+
   // For implementations of Transport::wait: sleep on descriptor() between arm() and disarm(); arm() returns false when a
   // notification is already there and there is nothing to sleep for.
   [[nodiscard]] bool arm() noexcept;
   void disarm() noexcept;
   [[nodiscard]] int descriptor() const noexcept { return event_fd_; }
+  // Empties the descriptor after a wake-up that no notification explains: a notifier wrote after its sleep had ended.
+  void forget_stale() noexcept;
 
 private:
   std::atomic<bool> notified_{false};

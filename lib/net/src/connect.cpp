@@ -1,0 +1,125 @@
+#include "farcl/net/connect.hpp"
+
+#include "farcl/net/accept.hpp"
+#include "hello_exchange.hpp"
+#include "resolve.hpp"
+#include "socket_transport.hpp"
+#include "ssh_process.hpp"
+#include "tcp_connect.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace farcl::net {
+
+namespace {
+constexpr std::chrono::milliseconds kLeastSshTimeout = std::chrono::seconds(10); ///< ssh logs in, and may cross the world
+
+/// Adds the address, as the user wrote it, and advice for the usual mistakes.
+Error explain(Error error, const ServerAddress& address) {
+  error.message = address.text + ": " + error.message;
+  const bool nobody_there = error.system_errno == ECONNREFUSED || (address.scheme == Scheme::kUnix && error.system_errno == ENOENT);
+  if (nobody_there) {
+    error.message += "; is farcld running there?";
+  } else if (error.code == ErrorCode::kTimeout) {
+    error.message += "; FARCL_CONNECT_TIMEOUT_MS sets how long FarCL waits";
+  }
+  return error;
+}
+
+Result<UniqueFd> connect_unix(const std::string& path) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof name.sun_path) {
+    return fail(ErrorCode::kInvalid, "a Unix socket needs a path below " + std::to_string(sizeof name.sun_path) + " bytes");
+  }
+  std::memcpy(name.sun_path, path.data(), path.size());
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) {
+    return fail_errno(errno, "no socket could be made");
+  }
+  // A Unix connect never waits: EAGAIN means that the listener's queue is full.
+  while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
+    if (errno != EINTR) {
+      auto failure = fail_errno(errno, "no connection");
+      failure.value().code = errno == EAGAIN ? ErrorCode::kTimeout : ErrorCode::kDisconnected;
+      return failure;
+    }
+  }
+  return socket;
+}
+
+Result<UniqueFd> connect_network(const ServerAddress& address, Clock::time_point deadline) {
+  auto addresses = resolve(address.host, address.port, deadline);
+  if (!addresses) {
+    return pass_on(std::move(addresses));
+  }
+  return connect_tcp(*addresses, deadline);
+}
+
+Result<Connection> connect_socket(const ServerAddress& address, const protocol::Hello& hello, Clock::time_point deadline) {
+  auto socket = address.scheme == Scheme::kUnix ? connect_unix(address.path) : connect_network(address, deadline);
+  if (!socket) {
+    return pass_on(std::move(socket));
+  }
+  const int fd = socket->get(); // the transport that owns it lives until the end of this function
+  auto transport = adopt_socket(std::move(*socket));
+  if (!transport) {
+    return pass_on(std::move(transport));
+  }
+  auto reply = exchange_hello(fd, hello, deadline);
+  if (!reply) {
+    return pass_on(std::move(reply));
+  }
+  return Connection{std::move(*transport), std::move(*reply)};
+}
+
+/// The socket to ssh, and the ssh process, which ends after it.
+class SshTransport final : public SocketTransport {
+public:
+  SshTransport(SshConnection connection, std::string description)
+      : SocketTransport(std::move(connection.socket), std::move(description)), process_(std::move(connection.process)) {}
+  ~SshTransport() override { close(); }
+
+private:
+  ChildProcess process_;
+};
+
+Result<Connection> connect_ssh(const ServerAddress& address, const protocol::Hello& hello, const ConnectOptions& options,
+                               Clock::time_point deadline) {
+  auto arguments = ssh_arguments(address, options);
+  if (!arguments) {
+    return pass_on(std::move(arguments));
+  }
+  auto ssh = start_ssh(*arguments);
+  if (!ssh) {
+    return pass_on(std::move(ssh));
+  }
+  auto reply = exchange_hello(ssh->socket.get(), hello, deadline);
+  if (!reply) {
+    ssh->socket.reset();
+    const int status = ssh->process.end();
+    Error error = std::move(reply).error();
+    if (error.code == ErrorCode::kDisconnected) {
+      error.message = explain_ssh_end(status, options);
+    }
+    return tl::unexpected<Error>(std::move(error));
+  }
+  return Connection{std::make_unique<SshTransport>(std::move(*ssh), "ssh " + address.host), std::move(*reply)};
+}
+} // namespace
+
+Result<Connection> connect(const ServerAddress& address, const protocol::Hello& hello, const ConnectOptions& options) {
+  const bool by_ssh = address.scheme == Scheme::kSsh;
+  const auto deadline = deadline_after(by_ssh ? std::max(options.timeout, kLeastSshTimeout) : options.timeout);
+  auto connection = by_ssh ? connect_ssh(address, hello, options, deadline) : connect_socket(address, hello, deadline);
+  if (!connection) {
+    return tl::unexpected<Error>(explain(std::move(connection).error(), address));
+  }
+  return connection;
+}
+
+} // namespace farcl::net

@@ -1,0 +1,205 @@
+// Loopback transports: two in-memory pipes with faults, for tests.
+//
+// Threads: the state of both directions is behind one mutex; each end has a waker of its own that the other end notifies when
+// something changed for it.
+#include "farcl/net/loopback.hpp"
+
+#include "farcl/base/guarded.hpp"
+#include "sleep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <limits>
+
+namespace farcl::net {
+
+namespace {
+
+struct Direction {
+  LoopbackFaults faults;
+  std::deque<std::byte> bytes;                                 ///< sent and not received
+  std::deque<std::pair<Clock::time_point, std::size_t>> waves; ///< when how many of them arrive (only with a delay)
+  std::uint64_t sent = 0;
+  bool closed = false; ///< by the sending end
+};
+
+struct Shared {
+  std::array<Direction, 2> directions; ///< [i]: what end i sends
+  bool cut = false;
+};
+
+struct Wire {
+  Guarded<Shared> shared;
+  std::array<Waker, 2> wakers; ///< of the ends
+};
+
+std::size_t limited(std::size_t size, std::size_t limit) { return limit == 0 ? size : std::min(size, limit); }
+
+class LoopbackTransport final : public Transport {
+public:
+  LoopbackTransport(std::shared_ptr<Wire> wire, std::size_t end) : wire_(std::move(wire)), end_(end) {}
+  ~LoopbackTransport() override { shutdown(); }
+
+  Result<std::size_t> send(std::span<const ConstBytes> parts) override {
+    std::size_t sent = 0;
+    {
+      auto shared = wire_->shared.lock();
+      Direction& out = shared->directions[end_];
+      count(out, &LoopbackCounters::sends);
+      if (shared->cut || out.closed || shared->directions[1 - end_].closed) {
+        return fail(ErrorCode::kDisconnected, "the loopback connection broke");
+      }
+      std::size_t room = limited(out.faults.capacity_bytes - std::min(out.faults.capacity_bytes, out.bytes.size()), out.faults.max_bytes_per_call);
+      if (out.faults.cut_after_bytes != 0) {
+        room = static_cast<std::size_t>(std::min<std::uint64_t>(room, out.faults.cut_after_bytes - out.sent));
+      }
+      for (const ConstBytes part : parts.first(std::min(parts.size(), kMaxSendParts))) {
+        const ConstBytes piece = part.first(std::min(part.size(), room - sent));
+        out.bytes.insert(out.bytes.end(), piece.begin(), piece.end());
+        sent += piece.size();
+      }
+      if (sent != 0 && out.faults.delay.count() != 0) {
+        out.waves.emplace_back(Clock::now() + out.faults.delay, sent);
+      }
+      out.sent += sent;
+      if (out.faults.counters) {
+        out.faults.counters->bytes += sent;
+      }
+      shared->cut = shared->cut || (out.faults.cut_after_bytes != 0 && out.sent == out.faults.cut_after_bytes);
+    }
+    wake_both();
+    return sent;
+  }
+
+  Result<std::size_t> receive(MutableBytes into) override {
+    std::size_t received = 0;
+    {
+      auto shared = wire_->shared.lock();
+      Direction& in = shared->directions[1 - end_];
+      count(in, &LoopbackCounters::receives);
+      received = std::min(limited(into.size(), in.faults.max_bytes_per_call), arrived(in));
+      if (received == 0) {
+        if (shared->directions[end_].closed || (shared->cut && in.bytes.empty())) {
+          return fail(ErrorCode::kDisconnected, "the loopback connection broke");
+        }
+        if (in.closed && in.bytes.empty()) {
+          return fail(ErrorCode::kClosed, "the other end closed the loopback connection");
+        }
+        return 0;
+      }
+      take(in, into.first(received));
+    }
+    wire_->wakers[1 - end_].notify();
+    return received;
+  }
+
+  Interest wait(Interest interest, std::chrono::nanoseconds timeout, Waker* waker) override {
+    const auto deadline = deadline_after(timeout);
+    count_wait();
+    for (;;) {
+      (void)wire_->wakers[end_].consume();
+      Clock::time_point next_arrival = Clock::time_point::max();
+      const Interest ready = ready_for(interest, next_arrival);
+      const bool notified = waker != nullptr && waker->consume();
+      const auto left = time_left(std::min(deadline, next_arrival));
+      if (ready != Interest::kNone || notified || time_left(deadline).count() == 0) {
+        return ready;
+      }
+      sleep_on_both(left, waker);
+    }
+  }
+
+  void shutdown() noexcept override {
+    wire_->shared.with([this](Shared& shared) { shared.directions[end_].closed = true; });
+    wake_both();
+  }
+
+  [[nodiscard]] std::string description() const override { return "loopback"; }
+
+private:
+  void wake_both() noexcept {
+    wire_->wakers[0].notify();
+    wire_->wakers[1].notify();
+  }
+  static void count(const Direction& direction, std::atomic<std::uint64_t> LoopbackCounters::* counter) {
+    if (direction.faults.counters) {
+      ++(direction.faults.counters.get()->*counter);
+    }
+  }
+  void count_wait() {
+    wire_->shared.with([this](Shared& shared) { count(shared.directions[1 - end_], &LoopbackCounters::waits); });
+  }
+  static std::size_t arrived(const Direction& in) {
+    if (in.faults.delay.count() == 0) {
+      return in.bytes.size();
+    }
+    std::size_t there = 0;
+    for (const auto now = Clock::now(); const auto& [due, size] : in.waves) {
+      if (due > now) {
+        break;
+      }
+      there += size;
+    }
+    return there;
+  }
+  static void take(Direction& in, MutableBytes into) {
+    const auto last = in.bytes.begin() + static_cast<std::ptrdiff_t>(into.size());
+    std::copy(in.bytes.begin(), last, into.begin());
+    in.bytes.erase(in.bytes.begin(), last);
+    for (std::size_t left = into.size(); left != 0 && !in.waves.empty();) {
+      const std::size_t step = std::min(left, in.waves.front().second);
+      in.waves.front().second -= step;
+      left -= step;
+      if (in.waves.front().second == 0) {
+        in.waves.pop_front();
+      }
+    }
+  }
+  Interest ready_for(Interest interest, Clock::time_point& next_arrival) {
+    auto shared = wire_->shared.lock();
+    const Direction& in = shared->directions[1 - end_];
+    const Direction& out = shared->directions[end_];
+    const std::size_t there = arrived(in);
+    const bool over = out.closed || ((shared->cut || in.closed) && in.bytes.empty());
+    if (there < in.bytes.size() && there == 0) {
+      next_arrival = in.waves.front().first;
+    }
+    Interest ready = Interest::kNone;
+    if (over || (has(interest, Interest::kReadable) && there != 0)) {
+      ready = ready | Interest::kReadable;
+    }
+    if (has(interest, Interest::kWritable) && !over && out.bytes.size() < out.faults.capacity_bytes) {
+      ready = ready | Interest::kWritable;
+    }
+    return ready;
+  }
+  /// Until the other end did something, the owner's waker was notified, or the time is over.
+  void sleep_on_both(std::chrono::nanoseconds timeout, Waker* waker) {
+    Waker& own = wire_->wakers[end_];
+    if (own.arm()) {
+      pollfd one{own.descriptor(), POLLIN, 0};
+      sleep_on(std::span(&one, 1), timeout, waker);
+      own.disarm();
+      if (one.revents != 0 && !own.is_notified()) {
+        own.forget_stale();
+      }
+    }
+  }
+
+  std::shared_ptr<Wire> wire_;
+  std::size_t end_;
+};
+
+} // namespace
+
+std::pair<TransportPtr, TransportPtr> make_loopback(const LoopbackFaults& faults, const LoopbackFaults& reverse) {
+  auto wire = std::make_shared<Wire>();
+  wire->shared.with([&](Shared& shared) {
+    shared.directions[0].faults = faults;
+    shared.directions[1].faults = reverse;
+  });
+  return {std::make_unique<LoopbackTransport>(wire, 0), std::make_unique<LoopbackTransport>(wire, 1)};
+}
+
+} // namespace farcl::net

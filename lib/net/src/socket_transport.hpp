@@ -1,0 +1,34 @@
+// Transport over one connected stream socket: TCP or Unix.
+#pragma once
+
+#include "farcl/base/unique_fd.hpp"
+#include "farcl/net/transport.hpp"
+
+namespace farcl::net {
+
+class SocketTransport : public Transport {
+public:
+  SocketTransport(UniqueFd socket, std::string description);
+
+  Result<std::size_t> send(std::span<const ConstBytes> parts) override;
+  Result<std::size_t> receive(MutableBytes into) override;
+  Interest wait(Interest interest, std::chrono::nanoseconds timeout, Waker* waker) override;
+  void shutdown() noexcept override;
+  [[nodiscard]] std::string description() const override { return description_; }
+
+protected:
+  /// For destructors of derived classes: nothing else may be called afterwards.
+  void close() noexcept { socket_.reset(); }
+
+private:
+  // Closed by the destructor only, and without a shutdown(): a forked child drops its copy without harm to the parent's.
+  UniqueFd socket_;
+  std::string description_;
+};
+
+/// What poll found, in the words of Transport::wait.
+[[nodiscard]] Interest to_interest(short read_events, short write_events);
+/// The failure of a send or receive, by errno.
+[[nodiscard]] tl::unexpected<Error> connection_error(int error_number, const std::string& description);
+
+} // namespace farcl::net
