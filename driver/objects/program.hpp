@@ -22,6 +22,7 @@ enum class ProgramKind { kSource, kBinary, kLinked };
 /// program's devices share it.
 struct BuildState {
   cl_build_status status = CL_BUILD_NONE;
+  std::vector<Device*> devices; ///< those that it was for; the program's other devices have no build
   std::string options;
   std::string log;
   cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
