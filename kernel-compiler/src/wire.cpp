@@ -119,6 +119,25 @@ Status send_frame(int socket, std::uint64_t request_id, ConstBytes message, int 
   return send_all(socket, message, -1, deadline);
 }
 
+Result<bool> FrameSender::advance(int socket, std::uint64_t request_id, ConstBytes message, int descriptor) {
+  const FrameHeader header{kFrameMagic, descriptor >= 0 ? kFlagHasDescriptor : 0, request_id, message.size()};
+  const ConstBytes header_bytes = std::as_bytes(std::span(&header, 1));
+  while (sent_ < sizeof header + message.size()) {
+    const bool in_header = sent_ < sizeof header;
+    const ConstBytes rest = in_header ? header_bytes.subspan(sent_) : message.subspan(sent_ - sizeof header);
+    auto sent = send_once(socket, rest, sent_ == 0 ? descriptor : -1);
+    if (!sent) {
+      return pass_on(std::move(sent));
+    }
+    if (*sent == 0) {
+      return false;
+    }
+    sent_ += *sent;
+  }
+  sent_ = 0;
+  return true;
+}
+
 Status FrameReader::accept_header() {
   if (header_.magic != kFrameMagic || header_.size_bytes > kMaxMessageBytes) {
     return fail(ErrorCode::kInvalid, "not a frame of the compile service");

@@ -35,6 +35,16 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// Sends header and message, with `descriptor` if it is not negative.
 Status send_frame(int socket, std::uint64_t request_id, ConstBytes message, int descriptor, Deadline deadline);
 
+/// Sends one frame piece by piece, as the socket takes it.
+class FrameSender {
+public:
+  /// True once the frame has gone out; false if the socket is full for now.
+  Result<bool> advance(int socket, std::uint64_t request_id, ConstBytes message, int descriptor);
+
+private:
+  std::size_t sent_ = 0; ///< bytes of header and message
+};
+
 /// Puts frames together from whatever pieces arrive. One per connection.
 class FrameReader {
 public:

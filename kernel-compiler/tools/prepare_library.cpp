@@ -5,6 +5,7 @@
 
 #include "../src/lowering.hpp"
 #include "../src/target.hpp"
+#include "../src/work_item_functions.hpp"
 
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DebugInfo.h>
@@ -65,6 +66,10 @@ std::unique_ptr<Module> read(const char* path, LLVMContext& context) {
 
 void drop_what_is_replaced(Module& theirs, const Module& ours) {
   for (Function& function : theirs) {
+    if (farcl::kernel_compiler::is_lowered_later(function.getName()) && !function.isDeclaration()) {
+      function.deleteBody();
+      continue;
+    }
     const Function* own = ours.getFunction(function.getName());
     if (own != nullptr && !own->isDeclaration() && own->hasExternalLinkage() && !function.isDeclaration()) {
       function.deleteBody();

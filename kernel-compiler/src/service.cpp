@@ -1,0 +1,218 @@
+#include "service.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <poll.h>
+#include <utility>
+#include <vector>
+
+namespace farcl::kernel_compiler {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kIdlePollMs = 60'000;
+
+} // namespace
+
+Service::Service(UniqueFd control, std::unique_ptr<Compiler> compiler, Cache cache, ServiceOptions options)
+    : control_(std::move(control)), compiler_(std::move(compiler)), cache_(std::move(cache)), options_(options),
+      log_("farcl-kc", "service", LogLevel::kInfo) {}
+
+Status Service::run() {
+  compiler_->warm_up();
+  while (turn()) {
+  }
+  return {};
+}
+
+int Service::poll_limit_ms() const {
+  Clock::time_point next = Clock::now() + std::chrono::milliseconds(kIdlePollMs);
+  for (const Build& build : running_) {
+    next = std::min(next, build.child.deadline());
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, kIdlePollMs));
+}
+
+/// One round of waiting and serving; false when the control socket has closed.
+bool Service::turn() {
+  std::vector<pollfd> entries;
+  std::vector<ConnectionId> ids;
+  entries.push_back({control_.get(), POLLIN, 0});
+  for (const auto& [id, connection] : connections_) {
+    const bool may_read = connection.open_requests < options_.max_requests_per_connection;
+    const int wanted = (may_read ? POLLIN : 0) | (connection.outgoing.empty() ? 0 : POLLOUT);
+    entries.push_back({connection.socket.get(), static_cast<short>(wanted), 0});
+    ids.push_back(id);
+  }
+  for (const Build& build : running_) {
+    entries.push_back({build.child.fd(), POLLIN, 0});
+  }
+  if (::poll(entries.data(), entries.size(), poll_limit_ms()) < 0 && errno != EINTR) {
+    log_.error("poll failed, the service ends");
+    return false;
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (entries[i + 1].revents != 0 && !serve(ids[i], connections_.at(ids[i]), entries[i + 1].revents)) {
+      drop(ids[i]);
+    }
+  }
+  if (entries[0].revents != 0 && !accept_connections()) {
+    return false;
+  }
+  finish_builds();
+  start_builds();
+  return true;
+}
+
+bool Service::accept_connections() {
+  auto socket = receive_descriptor(control_.get());
+  if (!socket) {
+    return false;
+  }
+  if (!*socket) {
+    return true;
+  }
+  if (connections_.size() >= options_.max_connections) {
+    log_.warn("too many connections, a new one is refused");
+    return true;
+  }
+  connections_[next_connection_++].socket = std::move(*socket);
+  return true;
+}
+
+bool Service::serve(ConnectionId id, Connection& connection, short events) {
+  if ((events & POLLOUT) != 0 && !write_replies(connection)) {
+    return false;
+  }
+  if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) {
+    return read_requests(id, connection);
+  }
+  return true;
+}
+
+bool Service::read_requests(ConnectionId id, Connection& connection) {
+  if (auto read = connection.reader.read_some(connection.socket.get()); !read) {
+    if (read.error().code == ErrorCode::kInvalid) {
+      log_.warn("a connection is closed: " + read.error().message);
+    }
+    return false;
+  }
+  while (std::optional<Frame> frame = connection.reader.take()) {
+    if (!take_request(id, connection, std::move(*frame))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Service::take_request(ConnectionId id, Connection& connection, Frame frame) {
+  Job job;
+  job.connection = id;
+  job.request_id = frame.request_id;
+  Reader reader(frame.message);
+  if (!reader.read(job.request) || reader.remaining() != 0) {
+    log_.warn("a connection is closed: a request that cannot be decoded: " + reader.error());
+    return false;
+  }
+  ++connection.open_requests;
+  job.key = Cache::key_of(compiler_->identity(), frame.message);
+  if (auto found = cache_.find(job.key)) {
+    answer(job, found->data, std::move(found->shared_object));
+  } else {
+    waiting_.push_back(std::move(job));
+  }
+  return true;
+}
+
+bool Service::write_replies(Connection& connection) {
+  while (!connection.outgoing.empty()) {
+    Outgoing& next = connection.outgoing.front();
+    auto gone = connection.sender.advance(connection.socket.get(), next.request_id, next.bytes, next.descriptor.get());
+    if (!gone) {
+      return false;
+    }
+    if (!*gone) {
+      return true;
+    }
+    connection.outgoing.pop_front();
+    --connection.open_requests;
+  }
+  return true;
+}
+
+/// With everything that it still wanted.
+void Service::drop(ConnectionId id) {
+  connections_.erase(id);
+  std::erase_if(waiting_, [id](const Job& job) { return job.connection == id; });
+  running_.remove_if([id](const Build& build) { return build.job.connection == id; });
+}
+
+void Service::start_builds() {
+  while (!waiting_.empty() && running_.size() < options_.max_builds) {
+    Job job = std::move(waiting_.front());
+    waiting_.pop_front();
+    start_build(std::move(job), false, {});
+  }
+}
+
+void Service::start_build(Job job, bool second_try, const std::string& earlier_log) {
+  auto child = BuildChild::start(*compiler_, job.request, options_.limits, !second_try);
+  if (!child) {
+    log_.error("a build cannot start: " + child.error().message);
+    CompileReplyData data;
+    data.log = earlier_log + "error: the build cannot start: " + child.error().message + "\n";
+    answer(job, data, UniqueFd());
+    return;
+  }
+  running_.push_back({std::move(job), std::move(*child), second_try});
+}
+
+void Service::finish_builds() {
+  std::list<Build> ended;
+  for (auto build = running_.begin(); build != running_.end();) {
+    const auto next = std::next(build);
+    pollfd entry{build->child.fd(), POLLIN, 0};
+    const bool has_ended = ::poll(&entry, 1, 0) > 0;
+    if (has_ended || Clock::now() >= build->child.deadline()) {
+      ended.splice(ended.end(), running_, build);
+    }
+    build = next;
+  }
+  for (Build& build : ended) {
+    pollfd entry{build.child.fd(), POLLIN, 0};
+    const bool timed_out = ::poll(&entry, 1, 0) <= 0;
+    finish_build(std::move(build), timed_out);
+  }
+}
+
+void Service::finish_build(Build build, bool timed_out) {
+  BuildChild::Outcome outcome = build.child.finish(timed_out);
+  if (outcome.compiler_died) {
+    log_.info("a build child ended: " + outcome.data.log.substr(0, outcome.data.log.find('\n')));
+    if (!build.second_try) {
+      start_build(std::move(build.job), true, outcome.data.log);
+      return;
+    }
+  } else if (outcome.data.status == CompileStatus::kOk && !build.second_try) {
+    if (auto stored = cache_.store(build.job.key, outcome.data, outcome.shared_object.get()); !stored) {
+      log_.warn("a result is not cached: " + stored.error().message);
+    }
+  }
+  answer(build.job, outcome.data, std::move(outcome.shared_object));
+}
+
+void Service::answer(const Job& job, const CompileReplyData& data, UniqueFd shared_object) {
+  const auto found = connections_.find(job.connection);
+  if (found == connections_.end()) {
+    return;
+  }
+  Connection& connection = found->second;
+  connection.outgoing.push_back({job.request_id, encode(data), std::move(shared_object)});
+  // A failed write shows as a hang-up in the next round.
+  (void)write_replies(connection);
+}
+
+} // namespace farcl::kernel_compiler

@@ -1,0 +1,89 @@
+// The compile service: takes connections from a control socket, requests from connections, builds in children, answers.
+//
+// Threads: one. It waits in poll for the control socket, every connection and every child, and never blocks on any of them.
+// It ends when the control socket closes (its daemon is gone) and takes its children along.
+#pragma once
+
+#include "build_child.hpp"
+#include "cache.hpp"
+#include "compiler.hpp"
+#include "wire.hpp"
+
+#include "farcl/base/log.hpp"
+#include "farcl/base/unique_fd.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace farcl::kernel_compiler {
+
+struct ServiceOptions {
+  BuildLimits limits;
+  std::size_t max_builds = 4;         ///< at once; others wait in line
+  std::size_t max_connections = 1024;
+  std::size_t max_requests_per_connection = 64; ///< waiting or building; the connection is not read beyond
+};
+
+class Service {
+public:
+  Service(UniqueFd control, std::unique_ptr<Compiler> compiler, Cache cache, ServiceOptions options);
+  /// Returns when the control socket has closed.
+  Status run();
+
+private:
+  using ConnectionId = std::uint64_t;
+
+  struct Outgoing {
+    std::uint64_t request_id;
+    ByteVector bytes;
+    UniqueFd descriptor;
+  };
+  struct Connection {
+    UniqueFd socket;
+    FrameReader reader;
+    std::deque<Outgoing> outgoing;
+    FrameSender sender;
+    std::size_t open_requests = 0;
+  };
+  struct Job {
+    ConnectionId connection = 0;
+    std::uint64_t request_id = 0;
+    std::string key;
+    CompileRequest request;
+  };
+  struct Build {
+    Job job;
+    BuildChild child;
+    bool second_try = false;
+  };
+
+  bool turn();
+  [[nodiscard]] int poll_limit_ms() const;
+  bool accept_connections();
+  bool serve(ConnectionId id, Connection& connection, short events);
+  bool read_requests(ConnectionId id, Connection& connection);
+  bool take_request(ConnectionId id, Connection& connection, Frame frame);
+  bool write_replies(Connection& connection);
+  void drop(ConnectionId id);
+  void start_builds();
+  void start_build(Job job, bool second_try, const std::string& earlier_log);
+  void finish_builds();
+  void finish_build(Build build, bool timed_out);
+  void answer(const Job& job, const CompileReplyData& data, UniqueFd shared_object);
+
+  UniqueFd control_;
+  std::unique_ptr<Compiler> compiler_;
+  Cache cache_;
+  ServiceOptions options_;
+  Logger log_;
+  ConnectionId next_connection_ = 1;
+  std::map<ConnectionId, Connection> connections_;
+  std::deque<Job> waiting_;
+  std::list<Build> running_;
+};
+
+} // namespace farcl::kernel_compiler

@@ -1,0 +1,77 @@
+// Whole kernels: built by the service, run here, compared with the host.
+
+#include "kernel_runner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace farcl::kernel_compiler::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Kernels, AddsVectors) {
+  Program program("kernel void add(global const float* a, global const float* b, global float* c) {"
+                  "  size_t i = get_global_id(0); c[i] = a[i] + b[i]; }");
+  std::vector<float> a(1000), b(1000), c(1000);
+  std::iota(a.begin(), a.end(), 0.0F);
+  std::iota(b.begin(), b.end(), 5.0F);
+  Arguments arguments;
+  arguments.buffer(a).buffer(b).buffer(c);
+  program.run("add", arguments, {1000, 1, 1}, {64, 1, 1});
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    EXPECT_EQ(c[i], a[i] + b[i]);
+  }
+}
+
+TEST(Kernels, TellsWorkItemsWhereTheyAre) {
+  Program program(R"(
+    kernel void where(global ulong* out, uint stride) {
+      size_t at = (get_global_id(2) - get_global_offset(2)) * 24 + (get_global_id(1) - get_global_offset(1)) * 6 + get_global_id(0) - get_global_offset(0);
+      global ulong* o = out + at * stride;
+      for (uint d = 0; d < 4; ++d) {
+        o[d * 7] = get_global_id(d); o[d * 7 + 1] = get_local_id(d); o[d * 7 + 2] = get_group_id(d);
+        o[d * 7 + 3] = get_local_size(d); o[d * 7 + 4] = get_global_size(d); o[d * 7 + 5] = get_num_groups(d);
+        o[d * 7 + 6] = get_global_offset(d);
+      }
+      o[28] = get_work_dim();
+      o[29] = get_global_linear_id(); o[30] = get_local_linear_id(); o[31] = get_enqueued_local_size(0);
+    })", "-cl-std=CL3.0");
+  const Size global = {6, 4, 3}, local = {4, 2, 1}, offset = {10, 20, 30};
+  std::vector<std::uint64_t> out(6 * 4 * 3 * 32, ~0ULL);
+  Arguments arguments;
+  arguments.buffer(out).value(std::uint32_t{32});
+  program.run("where", arguments, global, local, offset);
+  for (std::uint64_t z = 0; z < 3; ++z) {
+    for (std::uint64_t y = 0; y < 4; ++y) {
+      for (std::uint64_t x = 0; x < 6; ++x) {
+        const std::uint64_t* o = &out[(z * 24 + y * 6 + x) * 32];
+        const Size id = {x, y, z};
+        Size actual{};
+        for (int d = 0; d < 3; ++d) {
+          const std::uint64_t group = id[d] / local[d];
+          actual[d] = std::min(local[d], global[d] - group * local[d]);
+          const std::vector<std::uint64_t> expected = {id[d] + offset[d], id[d] % local[d], group, actual[d], global[d],
+                                                       (global[d] + local[d] - 1) / local[d], offset[d]};
+          EXPECT_EQ(std::vector<std::uint64_t>(o + d * 7, o + d * 7 + 7), expected);
+        }
+        EXPECT_THAT(std::vector<std::uint64_t>(o + 21, o + 28), ElementsAre(0, 0, 0, 1, 1, 1, 0));
+        EXPECT_EQ(o[28], 3U);
+        EXPECT_EQ(o[29], (z * 4 + y) * 6 + x);
+        EXPECT_EQ(o[30], ((z % local[2]) * actual[1] + y % local[1]) * actual[0] + x % local[0]);
+        EXPECT_EQ(o[31], 4U);
+      }
+    }
+  }
+}
+
+TEST(Kernels, SaysWhereAnErrorIs) {
+  const CompileReply reply = build("kernel void k(global int* a) {\n  a[0] = nonsense;\n}\n");
+  EXPECT_EQ(reply.data.status, CompileStatus::kBuildFailure);
+  EXPECT_THAT(reply.data.log, HasSubstr("source.cl:2:10: error: use of undeclared identifier 'nonsense'"));
+}
+
+} // namespace
+} // namespace farcl::kernel_compiler::test
