@@ -15,10 +15,10 @@ die() { printf 'farcl-dev run: %s\n' "$*" >&2; exit 1; }
 say() { printf '\n== %s\n' "$*"; }
 show() { printf '$ %s\n' "$*"; }
 
-example=farcl-example-picture
+example=$build/examples/terrain
 picture=$build/picture.png
-for program in farcld farcl-kc "$example"; do
-  [[ -x $build/bin/$program ]] || die "$build/bin/$program was not built"
+for program in "$build/bin/farcld" "$build/bin/farcl-kc" "$example"; do
+  [[ -x $program ]] || die "$program was not built"
 done
 command -v clinfo >/dev/null || die "clinfo is missing; ./farcl-dev setup installs it"
 
@@ -41,8 +41,8 @@ for server in "${servers[@]}"; do
   POCL_REMOTE_SERVERS=$server timeout 30 clinfo -l || die "clinfo failed"
 done
 say "an example: kernels with local memory and barriers, checked against this machine"
-show "POCL_REMOTE_SERVERS=${servers[0]} $example $picture"
-POCL_REMOTE_SERVERS=${servers[0]} timeout 120 "$build/bin/$example" "$picture" || die "the example failed"
+show "POCL_REMOTE_SERVERS=${servers[0]} terrain $picture"
+POCL_REMOTE_SERVERS=${servers[0]} timeout 120 "$example" "$picture" || die "the example failed"
 [[ $(head -c 8 "$picture" | od -An -tx1 | tr -d ' \n') == 89504e470d0a1a0a ]] || die "$picture is not a PNG"
 stop_daemon
 
