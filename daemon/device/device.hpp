@@ -1,0 +1,84 @@
+// The Device seam: what the session knows of an OpenCL device. Implementations: cpu (daemon/backends/cpu), the fake of the
+// tests (fake_device.hpp); a vendor's ICD and plugins will follow.
+//
+// Threads: every function is called on the session thread. Completions, printed text and build results may be delivered on any
+// thread, through CompletionSink and the build callback, which are thread safe and never block.
+//
+// Dependencies are resolved before submit: a device may start what it is given at once, and run commands side by side. A
+// backend that can order commands itself (events of a vendor's driver) would get them at submit, as tokens of commands that
+// were submitted before; Scheduler::start_ready is the only place that holds them back.
+#pragma once
+
+#include "daemon/device/command.hpp"
+#include "farcl/base/result.hpp"
+#include "farcl/protocol/messages/program.hpp"
+#include "farcl/protocol/messages/session.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace farcl::daemon {
+
+/// Names a submitted command in its completion; the submitter's choice.
+using Token = std::uint64_t;
+
+struct DeviceResult {
+  cl_int status = CL_COMPLETE; ///< or a negative error
+  std::uint64_t started_ns = 0; ///< device clock; 0 if times were not asked for
+  std::uint64_t ended_ns = 0;
+};
+
+class CompletionSink {
+public:
+  virtual ~CompletionSink() = default;
+  virtual void complete(Token token, const DeviceResult& result) noexcept = 0;
+  /// What a kernel printed: whole lines, before that launch's completion. False: too much is waiting, the text was dropped.
+  virtual bool print(std::string text) noexcept = 0;
+};
+
+struct BuildRequest {
+  protocol::BuildStage stage = protocol::BuildStage::kBuild;
+  std::string source;
+  std::vector<std::shared_ptr<const ByteVector>> inputs; ///< earlier BuildResult::binary of the same builder
+  std::vector<std::pair<std::string, std::string>> headers; ///< path, text
+  std::string options;
+};
+
+struct BuildResult {
+  cl_int status = CL_SUCCESS;
+  cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
+  std::string log;
+  std::shared_ptr<const ProgramInfo> info; ///< never null
+  std::shared_ptr<const ByteVector> binary; ///< null if the build failed
+  std::shared_ptr<const DeviceProgram> program; ///< null unless something can be launched
+};
+
+/// Builds programs for all devices that name it; builds never delay commands.
+class ProgramBuilder {
+public:
+  virtual ~ProgramBuilder() = default;
+  /// Part of a program binary's header: binaries of one builder are refused by another.
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Calls `done` exactly once, on any thread, within a bounded time.
+  virtual void build(BuildRequest request, std::function<void(BuildResult)> done) = 0;
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+  [[nodiscard]] virtual const protocol::DeviceInfo& info() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t local_memory_bytes() const noexcept = 0;
+  [[nodiscard]] virtual ProgramBuilder& builder() noexcept = 0;
+  [[nodiscard]] virtual Result<MemoryPtr> allocate(std::uint64_t size_bytes) = 0;
+
+  /// Starts a command. A result means that it ran, whole, before the call returned (short commands that the device can run
+  /// faster than hand over); nothing means that `sink` will get its completion. `want_times`: fill the result's times in.
+  virtual std::optional<DeviceResult> submit(const DeviceCommand& command, Token token, bool want_times, CompletionSink& sink) = 0;
+};
+
+/// The clock of CompletionTimes.
+[[nodiscard]] std::uint64_t device_clock_ns() noexcept;
+
+} // namespace farcl::daemon
