@@ -52,6 +52,10 @@ private:
     if (auto* structure = dyn_cast<StructType>(type)) {
       return compute_struct(structure);
     }
+    // An event_t is a pointer for the builtin library; images, pipes and the like are refused later.
+    if (auto* target = dyn_cast<TargetExtType>(type); target != nullptr && target->getName() == "spirv.Event") {
+      return PointerType::get(type->getContext(), 0);
+    }
     return type;
   }
 

@@ -82,7 +82,8 @@ private:
                id == Intrinsic::stacksave || id == Intrinsic::returnaddress || id == Intrinsic::frameaddress ||
                id == Intrinsic::eh_sjlj_setjmp || id == Intrinsic::eh_sjlj_longjmp) {
       complain("function '" + source_name(function) + "' uses a builtin that kernels may not use (" + callee->getName().str() + ")");
-    } else if (callee->isDeclaration() && !callee->isIntrinsic() && !is_lowered_later(callee->getName())) {
+    } else if (callee->isDeclaration() && !callee->isIntrinsic() && !is_lowered_later(callee->getName()) &&
+               !is_host_function(callee->getName())) {
       complain("undefined function '" + demangle(callee->getName().str()) + "', called from '" + source_name(function) + "'");
     }
   }

@@ -25,7 +25,9 @@ enum class WorkItemFunction {
 std::optional<WorkItemFunction> find_work_item_function(llvm::StringRef mangled_name);
 [[nodiscard]] bool is_barrier(llvm::StringRef mangled_name);
 [[nodiscard]] bool is_printf(llvm::StringRef name);
-/// Any of the above.
+/// A function of the C library that the builtin library may call.
+[[nodiscard]] bool is_host_function(llvm::StringRef name);
+/// Any of the first three.
 [[nodiscard]] bool is_lowered_later(llvm::StringRef name);
 
 } // namespace farcl::kernel_compiler

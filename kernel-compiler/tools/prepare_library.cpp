@@ -9,12 +9,16 @@
 
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 using namespace llvm;
 
@@ -29,6 +33,60 @@ void rename_constant_pointers(Module& module) {
     }
     if (name != function.getName()) {
       function.setName(name);
+    }
+  }
+}
+
+/// libclc reads its tables out of bounds for some large arguments, whose result does not depend on what it reads: every
+/// index that is not constant stays within its table.
+void clamp_table_indices(Module& module) {
+  SmallVector<GetElementPtrInst*> accesses;
+  for (Function& function : module) {
+    for (Instruction& instruction : instructions(function)) {
+      auto* access = dyn_cast<GetElementPtrInst>(&instruction);
+      const auto* table = access != nullptr ? dyn_cast<GlobalVariable>(access->getPointerOperand()) : nullptr;
+      if (table != nullptr && table->isConstant() && !access->hasAllConstantIndices()) {
+        accesses.push_back(access);
+      }
+    }
+  }
+  const DataLayout& layout = module.getDataLayout();
+  for (GetElementPtrInst* access : accesses) {
+    // The first index steps over the source type, a second over its elements.
+    const auto* table = cast<GlobalVariable>(access->getPointerOperand());
+    Type* stepped = access->getSourceElementType();
+    unsigned operand = 1;
+    if (access->getNumIndices() > 1 && isa<ArrayType>(stepped) && isa<ConstantInt>(access->getOperand(1))) {
+      stepped = stepped->getArrayElementType();
+      operand = 2;
+    }
+    Value* index = access->getOperand(operand);
+    if (isa<Constant>(index)) {
+      continue;
+    }
+    const std::uint64_t count = layout.getTypeAllocSize(table->getValueType()) / layout.getTypeAllocSize(stepped);
+    IRBuilder<> builder(access);
+    access->setOperand(operand, builder.CreateBinaryIntrinsic(Intrinsic::umin, index, ConstantInt::get(index->getType(), count - 1)));
+  }
+}
+
+/// Our own version of f may call libclc's as libclc_f.
+void keep_originals(Module& theirs, const Module& ours) {
+  for (const Function& function : ours) {
+    const std::size_t at = function.getName().find("libclc_");
+    if (at == StringRef::npos || !function.isDeclaration()) {
+      continue;
+    }
+    // "_Z10libclc_expf" is "_Z3expf".
+    StringRef rest = function.getName().drop_front(at);
+    unsigned length = 0;
+    function.getName().drop_front(2).take_front(at - 2).getAsInteger(10, length);
+    rest = rest.drop_front(StringRef("libclc_").size());
+    const std::string original = ("_Z" + Twine(length - 7) + rest).str();
+    if (Function* definition = theirs.getFunction(original)) {
+      ValueToValueMapTy map;
+      Function* copy = CloneFunction(definition, map);
+      copy->setName(function.getName());
     }
   }
 }
@@ -97,6 +155,8 @@ int main(int argc, char** argv) {
     farcl::kernel_compiler::adopt_host_conventions(*module, *machine);
     clean_attributes(*module);
   }
+  clamp_table_indices(*theirs);
+  keep_originals(*theirs, *ours);
   drop_what_is_replaced(*theirs, *ours);
   if (Linker::linkModules(*theirs, std::move(ours)) || verifyModule(*theirs, &errs())) {
     errs() << "kc-prepare-library: the library is not well-formed\n";
