@@ -67,7 +67,9 @@ private:
   const cl_command_type command_type_;
   std::atomic<cl_int> status_;
   bool has_times_ = false;
-  std::uint64_t queued_ns_ = 0; ///< client's clock
+  bool announced_ = false;      ///< the server knows the id
+  protocol::TransferId read_;   ///< of a read: must have ended before the event completes
+  std::uint64_t queued_ns_ = 0; ///< on the device clock; 0: the queue has no profiling
   ProfilingTimes times_;
   Guarded<std::vector<Callback>> callbacks_;
 };

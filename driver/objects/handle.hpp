@@ -70,6 +70,13 @@ public:
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
+  /// Takes over a reference that has been counted already.
+  [[nodiscard]] static Ref adopt(T* object) noexcept {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
+  }
+
 private:
   T* object_ = nullptr;
 };
@@ -125,6 +132,16 @@ public:
   [[nodiscard]] cl_uint reference_count() const noexcept { return api_count_.load(std::memory_order_relaxed); }
 
   void retain_internal() noexcept { internal_count_.fetch_add(1, std::memory_order_relaxed); }
+  /// False when the object is being destroyed: for tables that hold plain pointers.
+  [[nodiscard]] bool try_retain_internal() noexcept {
+    std::uint32_t count = internal_count_.load(std::memory_order_relaxed);
+    while (count != 0) {
+      if (internal_count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
   void release_internal() noexcept {
     if (internal_count_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       destroy();

@@ -73,7 +73,7 @@ private:
   struct State {
     std::vector<Mapping> mappings;
     std::vector<Destructor> destructors;
-    std::shared_ptr<std::byte[]> shadow; ///< of the whole (sub-)buffer's size, while something is mapped
+    std::weak_ptr<std::byte[]> shadow; ///< of the whole (sub-)buffer, held by its mappings and by transfers
   };
 
   Ref<Context> context_;

@@ -42,6 +42,8 @@ public:
   [[nodiscard]] Guarded<BuildState>& build() noexcept { return build_; }
   /// Kernels that exist; while there are any the program may not be built again.
   [[nodiscard]] std::atomic<std::uint32_t>& kernel_count() noexcept { return kernel_count_; }
+  /// Called by whoever sends a build request that names the program: from then on the server has to hear of its release.
+  void set_known_to_server() noexcept { known_to_server_.store(true, std::memory_order_relaxed); }
 
 private:
   friend class Object;
@@ -56,6 +58,7 @@ private:
   const ByteVector binary_;
   Guarded<BuildState> build_;
   std::atomic<std::uint32_t> kernel_count_{0};
+  std::atomic<bool> known_to_server_{false};
 };
 
 } // namespace farcl::driver

@@ -44,7 +44,9 @@ private:
   const cl_command_queue_properties properties_;
   const std::vector<cl_queue_properties> properties_array_;
   std::atomic<cl_int> hidden_failure_{0};
-  std::uint64_t commands_since_checkpoint_ = 0; // the session's, under its state lock
+  // The session's, under its state lock.
+  std::uint64_t commands_since_checkpoint_ = 0;
+  std::uint64_t open_checkpoints_ = 0;
 };
 
 } // namespace farcl::driver

@@ -9,6 +9,7 @@
 #include "farcl/base/guarded.hpp"
 #include "farcl/net/connect.hpp"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,14 +40,16 @@ private:
   Runtime();
   struct State {
     bool connected = false;
-    Platform* platform = nullptr;
     std::vector<ServerSession*> sessions;
   };
   void connect_all(State& state);
+  void add_devices(State& state, Platform& platform, std::unique_ptr<ServerSession> session, const net::ServerAddress& address,
+                   bool name_the_server);
 
   Config config_;
   ConnectorFactory factory_;
   Guarded<State> state_;
+  std::atomic<Platform*> platform_{nullptr}; ///< set under the lock; a forked child looks without it
 };
 
 /// True in a child process after fork() when the parent had connections: everything fails there, nothing may take a lock.

@@ -27,6 +27,7 @@
 #include <condition_variable>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ inline constexpr std::chrono::microseconds kPollInterval{5};        ///< between
 inline constexpr std::chrono::microseconds kTick{800};              ///< of the io thread while commands are in flight
 inline constexpr std::chrono::milliseconds kQuietAfter{20};         ///< without traffic the io thread stops ticking
 inline constexpr std::chrono::milliseconds kWaitSlice{100};         ///< longest single sleep of a waiting thread
+inline constexpr std::uint64_t kAcknowledgeFrames = net::kAcknowledgeAfterFrames; ///< received, then the server hears of it
 inline constexpr std::chrono::seconds kPingAfter{1};                ///< of silence while something is pending
 inline constexpr std::uint64_t kCheckpointCommands = 4096;          ///< of one queue, after which the client asks how far it is
 inline constexpr std::size_t kReleaseBatch = 256;                   ///< events released by one message
@@ -60,11 +62,14 @@ class PendingReply {
 public:
   virtual ~PendingReply() = default;
   bool done = false;           ///< under the state lock
-  cl_int status = CL_SUCCESS;  ///< CL_OUT_OF_RESOURCES when the server died
-  // Called by the reader under the state lock, before `done` is set. The default ignores what is not expected.
+  cl_int status = CL_SUCCESS;  ///< of the reply; CL_OUT_OF_RESOURCES when the server died
+  bool is_async = false;       ///< nobody waits: after_done() is called
+  // Called by the reader under the state lock, before `done` is set. The default ignores what was not asked for.
   virtual void on_build_done(protocol::BuildDone&& reply) { (void)reply; }
   virtual void on_binary(ConstBytes bytes) { (void)bytes; }
-  /// After `done`, outside the lock; the object may delete itself.
+  /// Under the state lock, with `status` set, before anybody can see `done`.
+  virtual void on_done() {}
+  /// Outside the lock, after `done`; the object may delete itself.
   virtual void after_done() {}
 };
 
@@ -94,18 +99,19 @@ public:
   /// CL_SUCCESS, or CL_OUT_OF_RESOURCES when the server is dead.
   template <class Message>
   cl_int post(const Message& message);
-  /// The same, and sends it now.
-  template <class Message>
-  cl_int post_now(const Message& message);
 
   /// The last reference is gone: tells the server. `owner` entries of the object are forgotten.
   void release(protocol::ObjectKind kind, std::uint64_t id);
-  void release_event(protocol::EventId id) noexcept;
+  void release_event(protocol::EventId event) noexcept;
   /// Whose pfn_notify hears about a failure of this object. Until release().
   void set_owner(protocol::ObjectKind kind, std::uint64_t id, Context* owner);
+  void forget_owner(protocol::ObjectKind kind, std::uint64_t id); ///< of an object that the server never heard of
   void add_queue(CommandQueue& queue);
-  void remove_queue(CommandQueue& queue); ///< also settles what it has in flight
-  void set_user_event(Event& event, cl_int status);
+  void remove_queue(CommandQueue& queue); ///< also settles what it has in flight, and releases it on the server
+  /// Tells the server of a new user event.
+  cl_int add_user_event(Event& event);
+  /// The event has got its status: tells the server and whoever waits here. Sends at once.
+  void user_event_set(Event& event, cl_int status);
 
   // --- Commands ---------------------------------------------------------------------------------------------------------------
   /// Fills in `message.command` and appends the message; with `event` makes the command's event (owned by the caller).
@@ -129,12 +135,12 @@ public:
   /// Waits for all of them; CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if one failed.
   [[nodiscard]] cl_int wait_for_events(WaitList events);
   [[nodiscard]] cl_int wait_for_read(IncomingRead& read, Event* event);
-  /// Sends the request and waits for its reply; the reply's status is in `reply.status`.
+  /// Sends the request (its id is filled in) and waits for its reply. The reply's status.
   template <class Message>
-  void call(Message& message, PendingReply& reply);
-  /// Sends the request; `reply` hears of its end on whatever thread reads.
+  cl_int call(Message& message, PendingReply& reply);
+  /// Sends the request; `reply` (is_async) hears of its end on whatever thread reads. A failure: it never will.
   template <class Message>
-  void call_async(Message& message, PendingReply& reply);
+  cl_int call_async(Message& message, PendingReply& reply);
   /// One build: the reply, or an error when the server is gone.
   [[nodiscard]] Result<protocol::BuildDone> build(protocol::BuildProgram& message);
   /// `done` runs on the callback thread.
@@ -156,9 +162,7 @@ private:
     explicit State(const std::atomic<std::uint64_t>& received) : sender(received) {}
 
     net::FrameSender sender;
-    std::shared_ptr<net::Transport> transport; ///< null while cut and after death
-    bool send_failed = false;                  ///< the reader shall repair it
-    Clock::time_point oldest_unsent{};
+    Clock::time_point unsent_since{};      ///< zero: nothing is collected
     IdTable<protocol::EventId, Ref<Event>> events;
     IdTable<protocol::RequestId, PendingReply*> replies;
     IdTable<protocol::TransferId, IncomingRead*> reads;
@@ -169,8 +173,8 @@ private:
     std::uint64_t commands_in_flight = 0; ///< upper bound: enqueued and not covered by an answered Finish
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
-    unsigned waiters = 0;          ///< on `progress`
-    bool ping_outstanding = false;
+    unsigned waiters = 0;                  ///< on `progress`
+    Clock::time_point ping_sent{};         ///< zero: none is outstanding
     std::string death_sentence;
   };
   using Access = Guarded<State>::Access;
@@ -181,35 +185,65 @@ private:
   /// A waiting thread's progress through spinning and sleeping.
   struct Wait {
     bool is_reader = false;
-    bool counted = false;
     Clock::time_point spin_end{};
   };
+  struct Checkpoint;
+  struct SyncBuild;
+  struct AsyncBuild;
+  struct FetchBinary;
 
   explicit ServerSession(SessionOptions options);
   Status shake_hands(Clock::time_point deadline);
+  void install(net::TransportPtr transport);
 
   // Appending (session.cpp).
   template <class Message>
   std::uint64_t append(Access& state, const Message& message);
-  void after_append(State& state, std::uint64_t acknowledged_before, bool was_clean);
-  cl_int make_room(Access& state);
-  void add_checkpoint(State& state, CommandQueue& queue);
-  cl_int begin_command(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type, Event** event);
-  void count_command(State& state, CommandQueue& queue);
-  bool flush_locked(State& state);
+  void after_append(State& state, bool was_clean);
+  /// Sends what is there; false when the transport takes no more now. `all`: also releases of events that wait for company.
+  bool flush_locked(State& state, bool all);
   void append_released_events(State& state);
   [[nodiscard]] bool anything_pending(State& state) const;
+  /// Waits while too much is retained.
+  cl_int make_room(Access& state) {
+    return state->sender.retained_bytes() <= limits().retained_bytes ? CL_SUCCESS : wait_for_room(state);
+  }
+  cl_int wait_for_room(Access& state);
+
+  // Commands (commands.cpp).
+  template <class Append>
+  cl_int submit_with(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type, Event** event,
+                     Append&& append_message);
+  Event* begin_command(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type, bool wants_event);
+  void announce(State& state, Event& event);
+  void withdraw(State& state, Event& event);
+  void note_read(Access& state, protocol::EventId event, protocol::TransferId transfer);
+  cl_int make_room_for_command(Access& state) {
+    return state->commands_in_flight < limits().commands_in_flight ? make_room(state) : wait_for_commands(state);
+  }
+  cl_int wait_for_commands(Access& state);
+  void count_command(State& state, CommandQueue& queue) {
+    ++state.commands_in_flight;
+    if (++queue.commands_since_checkpoint_ >= checkpoint_commands_) {
+      add_checkpoint(state, queue);
+    }
+  }
+  void add_checkpoint(State& state, CommandQueue& queue);
+  template <class Message>
+  bool begin_call(Access& state, Message& message, PendingReply& reply);
 
   // Waiting and reading (reader.cpp).
   template <class Done>
   void wait_until(Access& state, Done done);
   void wait_step(Access& state, Wait& wait);
   void leave(Access& state, Wait& wait);
-  /// Reads what is there; true when something was. A failure has been dealt with. Called by the reader, without the state lock.
+  /// Reads what is there; true when something was, or when a failure has been dealt with. The reader, without the state lock.
   bool read_some();
-  void sleep_as_reader(std::chrono::nanoseconds at_most);
-  void heartbeat(State& state);
+  void sleep_as_reader();
   void after_reading(State& state);
+  void finish_deferred();
+  /// True when the connection has been silent for too long. Sends a ping in time.
+  bool is_silent(State& state);
 
   // FrameSink: all on the reader.
   Status on_message(protocol::Opcode opcode, ConstBytes payload) override;
@@ -220,7 +254,8 @@ private:
   void on_pong(std::uint64_t token) override;
 
   // What the server says (handlers.cpp).
-  friend class protocol::Dispatcher<protocol::ServerMessages, ServerSession>;
+  template <class List, class Handler>
+  friend class protocol::Dispatcher;
   Status handle(protocol::ServerInfo&& message);
   Status handle(protocol::SessionFailed&& message);
   Status handle(protocol::ObjectFailed&& message);
@@ -230,18 +265,22 @@ private:
   Status handle(protocol::Completions&& message);
   Status handle(protocol::ReadResult&& message);
   Status handle(protocol::Finished&& message);
-  PendingReply* take_reply(State& state, protocol::RequestId request);
+  Status complete(State& state, const protocol::Completion& completion);
+  void end_reply(PendingReply& reply);
+  void end_read(IncomingRead& read, cl_int status, cl_int queue_status);
 
   // Cut, repair, death (recovery.cpp): all on the reader.
-  void repair(const Error& reason);
-  [[nodiscard]] bool try_to_resume(std::uint64_t received);
+  void on_connection_lost(const Error& reason);
+  void repair_step();
+  void resume(net::Connection connection);
   void die(const std::string& sentence);
 
   // The io thread (io_thread.cpp).
   void start_io_thread();
   void io_main();
-  void io_turn();
-  void wake_io(IoMode at_least_as_deep_as);
+  bool io_turn();
+  bool io_sleep(bool busy);
+  void wake_io_if_asleep(bool only_if_for_ever);
 
   const SessionOptions options_;
   Logger log_;
@@ -249,19 +288,34 @@ private:
   bool has_server_info_ = false;
   protocol::Hello hello_; ///< of the next reconnect
   std::uint64_t clock_offset_ns_ = 0;
+  std::uint64_t checkpoint_commands_ = kCheckpointCommands;
+  std::chrono::microseconds spin_{0};
 
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<bool> dead_{false};
+  std::atomic<bool> send_failed_{false}; ///< the reader shall look at the connection
   std::atomic<std::int64_t> last_heard_ns_{0};
   std::atomic<std::int64_t> last_poll_ns_{0};
-  std::atomic<IoMode> io_mode_{IoMode::kTicking};
-  std::atomic<net::Transport*> transport_for_child_{nullptr};
-  std::optional<Error> session_failure_; ///< the reader's: a SessionFailed has arrived
-  std::vector<PendingReply*> replies_done_; ///< the reader's: hear after_done() once the lock is free
-  std::vector<Ref<Event>> events_done_;     ///< the reader's: let go of once the lock is free
+  std::atomic<IoMode> io_mode_{IoMode::kTicking}; ///< changed under the state lock
 
-  net::FrameReceiver receiver_; ///< the reader's
-  net::Waker reader_waker_;     ///< ends the sleep of a waiting thread that reads
+  // Replaced by the reader only, under the state lock; so the reader may look without it. Null while cut and after death.
+  std::shared_ptr<net::Transport> transport_;
+  std::atomic<net::Transport*> transport_for_child_{nullptr};
+
+  // The reader's own.
+  net::FrameReceiver receiver_;
+  std::optional<std::string> session_failure_; ///< a SessionFailed has arrived
+  std::vector<PendingReply*> replies_done_;    ///< hear after_done() once the lock is free
+  // Let go of once the lock is free.
+  std::vector<Ref<Event>> events_done_;
+  std::vector<Ref<Context>> contexts_done_;
+  std::vector<std::unique_ptr<IncomingRead>> reads_done_;
+  Clock::time_point repair_deadline_{};
+  Clock::time_point next_attempt_{};
+  std::size_t attempts_ = 0;
+  std::string cut_reason_;
+
+  net::Waker reader_waker_; ///< ends the sleep of a waiting thread that reads
   net::Waker io_waker_;
   std::condition_variable progress_;
   Guarded<State> state_;

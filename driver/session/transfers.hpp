@@ -1,7 +1,7 @@
 // Bytes on their way: reads that are expected, bulk that is to be sent.
 #pragma once
 
-#include "driver/icd/opencl.hpp"
+#include "driver/objects/queue.hpp"
 #include "farcl/base/bytes.hpp"
 #include "farcl/base/result.hpp"
 #include "farcl/net/link.hpp"
@@ -40,7 +40,9 @@ public:
   bool done = false;                  ///< under the session's state lock, as everything here
   cl_int status = CL_SUCCESS;
   cl_int queue_status = CL_SUCCESS;
-  bool owned_by_session = false;      ///< deleted when done
+  bool owned_by_session = false;      ///< nobody waits: deleted when done
+  Ref<CommandQueue> queue;            ///< of those: gets a failure that nobody else can see
+  bool has_event = false;
   std::shared_ptr<const void> keep_alive; ///< of the memory that is written to, if it is not the program's
 
   /// Where a chunk goes. A chunk that does not continue the one before is a protocol error.
@@ -64,7 +66,7 @@ public:
   [[nodiscard]] bool empty() const noexcept { return transfers_.empty(); }
   /// Appends what may be appended now; true if it appended anything.
   bool pump(net::FrameSender& sender, std::uint64_t retained_limit);
-  /// The number of the last frame of `transfer`; 0 while it is not wholly appended. Only kept for the newest transfers waited for.
+  /// True while some of the transfer has not been appended.
   [[nodiscard]] bool is_waiting(protocol::TransferId transfer) const noexcept;
   void clear() { transfers_.clear(); }
 

@@ -1,0 +1,219 @@
+// Waiting, and reading the socket: what the holder of the reader role does.
+#include "driver/session/session.hpp"
+
+#include <sched.h>
+
+namespace farcl::driver {
+
+namespace {
+constexpr std::chrono::microseconds kSpinWithoutYield{30}; ///< later, whoever shares this core gets its turn between two looks
+
+std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
+} // namespace
+
+// One step of a wait, entered and left with the state lock held.
+void ServerSession::wait_step(Access& state, Wait& wait) {
+  if (!wait.is_reader) {
+    if (state->reader_present) {
+      ++state->waiters;
+      progress_.wait_for(state.lock(), kWaitSlice);
+      --state->waiters;
+      return;
+    }
+    state->reader_present = true;
+    wait.is_reader = true;
+    wait.spin_end = Clock::now() + spin_;
+  }
+  const bool all_sent = flush_locked(*state, false);
+  state.lock().unlock();
+  const auto yield_after = wait.spin_end - spin_ + kSpinWithoutYield;
+  for (;;) {
+    if (read_some()) {
+      break;
+    }
+    const auto now = Clock::now();
+    if (now >= wait.spin_end || !all_sent) {
+      sleep_as_reader();
+      break;
+    }
+    if (reader_waker_.consume()) {
+      break;
+    }
+    if (now >= yield_after) {
+      (void)::sched_yield();
+    }
+  }
+  state.lock().lock();
+}
+
+void ServerSession::leave(Access& state, Wait& wait) {
+  if (!wait.is_reader) {
+    return;
+  }
+  state->reader_present = false;
+  if (state->waiters != 0) {
+    progress_.notify_all(); // one of them takes over
+  } else if (io_mode_.load(std::memory_order_relaxed) == IoMode::kParked) {
+    io_waker_.notify();
+  }
+}
+
+bool ServerSession::read_some() {
+  if (send_failed_.load(std::memory_order_acquire) && transport_) {
+    // What has arrived is worth more than knowing that nothing can be sent: read until the connection says why.
+    auto got = receiver_.poll(*transport_, *this);
+    if (got && *got != 0) {
+      after_reading(*state_.lock());
+      finish_deferred();
+      return true;
+    }
+    on_connection_lost(got ? Error{ErrorCode::kDisconnected, 0, "the connection broke"} : got.error());
+    finish_deferred();
+    return true;
+  }
+  if (!transport_) {
+    if (!dead()) {
+      repair_step();
+      finish_deferred();
+    }
+    return true;
+  }
+  auto got = receiver_.poll(*transport_, *this);
+  if (got && *got == 0) {
+    return false;
+  }
+  if (got) {
+    last_heard_ns_.store(now_ns(), std::memory_order_relaxed);
+    after_reading(*state_.lock());
+  } else {
+    on_connection_lost(got.error());
+  }
+  finish_deferred();
+  return true;
+}
+
+void ServerSession::after_reading(State& state) {
+  state.ping_sent = {};
+  const std::uint64_t unacknowledged = receiver_.received_sequence().load(std::memory_order_relaxed) - state.sender.sent_acknowledgement();
+  if (unacknowledged >= kAcknowledgeFrames) {
+    state.sender.append_acknowledgement();
+  }
+  if (state.sender.unsent_bytes() != 0 || !state.outgoing.empty()) {
+    (void)flush_locked(state, false);
+  }
+  if (state.waiters != 0) {
+    progress_.notify_all();
+  }
+}
+
+void ServerSession::finish_deferred() {
+  // Both may lead to new messages, and so to the state lock; neither may lead back here.
+  while (!replies_done_.empty()) {
+    PendingReply* reply = replies_done_.back();
+    replies_done_.pop_back();
+    reply->after_done();
+  }
+  reads_done_.clear();
+  events_done_.clear();
+  contexts_done_.clear();
+}
+
+void ServerSession::sleep_as_reader() {
+  net::Interest interest = net::Interest::kReadable;
+  {
+    Access state = state_.lock();
+    state->sender.append_acknowledgement(); // before going to sleep
+    if (!flush_locked(*state, true)) {
+      interest = interest | net::Interest::kWritable;
+    }
+    if (is_silent(*state)) {
+      state.lock().unlock();
+      on_connection_lost({ErrorCode::kTimeout, 0, "the server has been silent for too long"});
+      finish_deferred();
+      return;
+    }
+  }
+  if (transport_) {
+    (void)transport_->wait(interest, kWaitSlice, &reader_waker_);
+  }
+}
+
+bool ServerSession::is_silent(State& state) {
+  if (!transport_ || !anything_pending(state)) {
+    return false;
+  }
+  const auto now = Clock::now();
+  const auto heard = Clock::time_point(Clock::duration(last_heard_ns_.load(std::memory_order_relaxed)));
+  if (state.ping_sent == Clock::time_point{}) {
+    if (now - heard >= kPingAfter) {
+      state.ping_sent = now;
+      state.sender.append_ping(static_cast<std::uint64_t>(now.time_since_epoch().count()));
+      (void)flush_locked(state, true);
+    }
+    return false;
+  }
+  // Half of the time that silence is borne goes into waiting for the pong, the other half into reconnecting.
+  return now - state.ping_sent >= std::max<Clock::duration>(kPingAfter, options_.resume / 2);
+}
+
+void ServerSession::poll_event() {
+  if (dead()) {
+    return;
+  }
+  const std::int64_t now = now_ns();
+  std::int64_t last = last_poll_ns_.load(std::memory_order_relaxed);
+  if (now - last < std::chrono::nanoseconds(kPollInterval).count() || !last_poll_ns_.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
+    return;
+  }
+  Access state = state_.lock();
+  if (state->reader_present) {
+    return; // somebody reads already
+  }
+  state->reader_present = true;
+  (void)flush_locked(*state, true);
+  state.lock().unlock();
+  if (transport_) { // repairing takes time: not here
+    (void)read_some();
+  }
+  state.lock().lock();
+  Wait wait;
+  wait.is_reader = true;
+  leave(state, wait);
+}
+
+// --- FrameSink ------------------------------------------------------------------------------------------------------------------
+
+Status ServerSession::on_message(protocol::Opcode opcode, ConstBytes payload) {
+  return protocol::Dispatcher<protocol::ServerMessages, ServerSession>::dispatch(*this, opcode, payload);
+}
+
+Result<MutableBytes> ServerSession::bulk_destination(const protocol::BulkHeader& chunk, std::size_t size) {
+  Access state = state_.lock();
+  IncomingRead** read = state->reads.find(chunk.transfer);
+  if (read == nullptr) {
+    return fail(ErrorCode::kInvalid, "bulk data for a transfer that does not exist");
+  }
+  return (*read)->destination(chunk.offset, size);
+}
+
+Status ServerSession::on_bulk(const protocol::BulkHeader& chunk, std::size_t size) {
+  Access state = state_.lock();
+  IncomingRead** read = state->reads.find(chunk.transfer);
+  if (read == nullptr) {
+    return fail(ErrorCode::kInvalid, "bulk data for a transfer that does not exist");
+  }
+  (*read)->arrived(size);
+  return {};
+}
+
+Status ServerSession::on_acknowledged(std::uint64_t sequence) { return state_.lock()->sender.on_acknowledged(sequence); }
+
+void ServerSession::on_ping(std::uint64_t token) {
+  Access state = state_.lock();
+  state->sender.append_pong(token);
+  (void)flush_locked(*state, false);
+}
+
+void ServerSession::on_pong(std::uint64_t token) { (void)token; } // being heard is enough
+
+} // namespace farcl::driver

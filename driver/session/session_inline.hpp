@@ -1,0 +1,132 @@
+// The templates of ServerSession: one per kind of message that the driver sends. Included by session.hpp.
+#pragma once
+
+#include "driver/icd/guard.hpp"
+#include "driver/session/session.hpp"
+
+namespace farcl::driver {
+
+template <class Message>
+std::uint64_t ServerSession::append(Access& state, const Message& message) {
+  const bool was_clean = state->sender.acknowledged_sequence() == state->sender.last_sequence();
+  const std::uint64_t sequence = state->sender.append(message);
+  after_append(*state, was_clean);
+  return sequence;
+}
+
+template <class Message>
+cl_int ServerSession::post(const Message& message) {
+  if (dead()) {
+    return CL_OUT_OF_RESOURCES;
+  }
+  Access state = state_.lock();
+  if (const cl_int code = make_room(state); code != CL_SUCCESS) {
+    return code;
+  }
+  return append(state, message) != 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+template <class Message>
+cl_int ServerSession::submit(CommandQueue& queue, Message& message, WaitList wait_list, cl_command_type type, Event** event) {
+  return submit_with(queue, message.command, wait_list, type, event, [&](Access& state) {
+    if constexpr (std::is_same_v<Message, protocol::EnqueueRead>) {
+      note_read(state, message.command.event, message.transfer);
+    }
+    return append(state, message);
+  });
+}
+
+template <class Append>
+cl_int ServerSession::submit_with(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type,
+                                  Event** event, Append&& append_message) {
+  if (dead()) {
+    return CL_OUT_OF_RESOURCES;
+  }
+  Event* made = begin_command(queue, header, wait_list, type, event != nullptr);
+  cl_int code = CL_SUCCESS;
+  {
+    Access state = state_.lock();
+    code = make_room_for_command(state);
+    if (code == CL_SUCCESS) {
+      if (made != nullptr) {
+        announce(*state, *made);
+      }
+      if (append_message(state) == 0) {
+        code = CL_OUT_OF_RESOURCES;
+        if (made != nullptr) {
+          withdraw(*state, *made);
+        }
+      } else {
+        count_command(*state, queue);
+      }
+    }
+  }
+  if (code != CL_SUCCESS && made != nullptr) {
+    (void)made->release_api();
+    made = nullptr;
+  }
+  if (event != nullptr) {
+    *event = made;
+  }
+  return code;
+}
+
+template <class Done>
+void ServerSession::wait_until(Access& state, Done done) {
+  if (done() || dead()) {
+    return;
+  }
+  count_round_trip();
+  (void)flush_locked(*state, true);
+  Wait wait;
+  while (!done() && !dead()) {
+    wait_step(state, wait);
+  }
+  leave(state, wait);
+}
+
+template <class Message>
+cl_int ServerSession::call(Message& message, PendingReply& reply) {
+  if (dead()) {
+    return CL_OUT_OF_RESOURCES;
+  }
+  Access state = state_.lock();
+  if (const cl_int code = make_room(state); code != CL_SUCCESS) {
+    return code;
+  }
+  if (!begin_call(state, message, reply)) {
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+  wait_until(state, [&] { return reply.done; });
+  return reply.done ? reply.status : CL_OUT_OF_RESOURCES;
+}
+
+/// Registers the reply and appends its request; false when the request is larger than a frame can be.
+template <class Message>
+bool ServerSession::begin_call(Access& state, Message& message, PendingReply& reply) {
+  message.request = new_id<protocol::RequestId>();
+  state->replies.insert(message.request, &reply);
+  if (append(state, message) == 0) {
+    (void)state->replies.take(message.request);
+    return false;
+  }
+  return true;
+}
+
+template <class Message>
+cl_int ServerSession::call_async(Message& message, PendingReply& reply) {
+  if (dead()) {
+    return CL_OUT_OF_RESOURCES;
+  }
+  Access state = state_.lock();
+  if (const cl_int code = make_room(state); code != CL_SUCCESS) {
+    return code;
+  }
+  if (!begin_call(state, message, reply)) {
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+  (void)flush_locked(*state, true);
+  return CL_SUCCESS;
+}
+
+} // namespace farcl::driver
