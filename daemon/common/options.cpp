@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 inline constexpr std::size_t kMaxUnixPathBytes = 107; ///< sockaddr_un's room without its final zero
 inline constexpr std::uint32_t kMaxSessions = 4096;
 inline constexpr std::uint32_t kMaxSeconds = 7 * 24 * 3600;
+inline constexpr std::uint32_t kMaxBuildSeconds = 3600; ///< as farcl-kc has it
 inline constexpr std::uint64_t kMinSessionMemoryBytes = 16u << 20;
 inline constexpr std::size_t kMaxDevices = 64;
 constexpr const char* kCompilerName = "farcl-kc";
@@ -146,7 +147,7 @@ void define_options(CLI::App& app, Options& options, Texts& texts) {
       ->capture_default_str();
   app.add_option("--build-seconds", options.build_seconds, "End a compilation that takes longer; it is then a failed build")
       ->type_name("S")
-      ->check(CLI::Range(1u, kMaxSeconds))
+      ->check(CLI::Range(1u, kMaxBuildSeconds))
       ->capture_default_str();
   app.add_option("--spin-us", options.spin_us, "How long an idle session's thread looks for work before it sleeps; 0: sleep at once")
       ->type_name("US")

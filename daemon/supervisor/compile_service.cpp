@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 namespace farcl::daemon {
@@ -22,6 +23,12 @@ Result<std::pair<UniqueFd, UniqueFd>> socket_pair(int type) {
     return fail_errno(errno, "cannot make a socket pair");
   }
   return std::pair(UniqueFd(ends[0]), UniqueFd(ends[1]));
+}
+
+/// A compile service that is stuck must not hold the supervisor, so nothing is sent that would have to wait.
+bool takes_more(int socket) {
+  pollfd ready{socket, POLLOUT, 0};
+  return ::poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT) != 0;
 }
 } // namespace
 
@@ -53,7 +60,7 @@ Status CompileService::spawn() {
   }
   child_ = std::move(*child);
   control_ = std::move(ends->first);
-  ::fcntl(control_.get(), F_SETFL, O_NONBLOCK); // a compile service that is stuck must not hold the supervisor
+  ::fcntl(control_.get(), F_SETFL, O_NONBLOCK);
   started_ = EventLoop::Clock::now();
   return loop_.watch(child_.pid_fd(), [this] { on_end(); });
 }
@@ -99,7 +106,9 @@ Result<UniqueFd> CompileService::connect() {
     return pass_on(std::move(ends));
   }
   if (control_) {
-    if (auto status = kernel_compiler::hand_over_connection(control_.get(), std::move(ends->second)); !status) {
+    if (!takes_more(control_.get())) {
+      logger_.warn("the compile service does not react; a new session cannot build programs");
+    } else if (auto status = kernel_compiler::hand_over_connection(control_.get(), std::move(ends->second)); !status) {
       logger_.warn("the compile service takes no connection: " + status.error().message);
     }
   }

@@ -1,7 +1,10 @@
 #include "daemon/supervisor/listening.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace farcl::daemon {
@@ -22,6 +25,24 @@ UnixSocketFile::~UnixSocketFile() {
 }
 
 namespace {
+using Clock = std::chrono::steady_clock;
+inline constexpr std::chrono::milliseconds kWaitForPredecessor{500};
+inline constexpr std::chrono::milliseconds kTryAgainAfter{10};
+
+bool is_taken(const Error& error) { return error.code == ErrorCode::kRefused || error.system_errno == EADDRINUSE; }
+
+/// A farcld that was killed this very moment may still be going away, and its children with it.
+template <class Listen>
+Result<UniqueFd> listen_patiently(const Listen& listen) {
+  const auto deadline = Clock::now() + kWaitForPredecessor;
+  auto socket = listen();
+  while (!socket && is_taken(socket.error()) && Clock::now() < deadline) {
+    std::this_thread::sleep_for(kTryAgainAfter);
+    socket = listen();
+  }
+  return socket;
+}
+
 Status check_exposure(const Options& options, Listening& listening) {
   for (const auto& address : options.listen) {
     if (net::is_loopback(address.host)) {
@@ -39,7 +60,7 @@ Status check_exposure(const Options& options, Listening& listening) {
 
 Status open_tcp(const Options& options, const Logger& logger, Listening& listening) {
   for (net::TcpListenAddress address : options.listen) {
-    auto socket = net::listen_tcp(address);
+    auto socket = listen_patiently([&] { return net::listen_tcp(address); });
     if (!socket) {
       if (options.default_listen) {
         logger.warn("not listening on " + to_text(address) + ": " + socket.error().message);
@@ -65,7 +86,7 @@ Result<Listening> open_listening(const Options& options, const Logger& logger) {
     return pass_on(std::move(status));
   }
   for (const auto& address : options.unix_sockets) {
-    auto socket = net::listen_unix(address);
+    auto socket = listen_patiently([&] { return net::listen_unix(address); });
     if (!socket) {
       return pass_on(std::move(socket));
     }

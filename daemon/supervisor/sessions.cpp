@@ -18,6 +18,9 @@ inline constexpr auto kRefillDelay = 20ms;       ///< lets the session that took
 inline constexpr auto kFirstReservePause = 500ms;
 inline constexpr EventLoop::Clock::duration kLongestReservePause = 30s;
 inline constexpr auto kRememberTheDead = 60s;    ///< beyond the resume time
+inline constexpr auto kResumeDelay = 5ms;
+inline constexpr std::size_t kParkedPerWorker = 8;
+inline constexpr std::string_view kObituaryEnd = "; the session was ended";
 
 bool is_new(const protocol::Hello& hello) { return hello.session == protocol::SessionId{}; }
 
@@ -148,27 +151,43 @@ Status Sessions::attach_first(WorkerProcess& worker, const protocol::Hello& hell
 }
 
 void Sessions::resume(HelloTable::Arrival& arrival, const protocol::Hello& hello) {
-  for (const auto& [number, worker] : workers_) {
-    if (worker->session() != hello.session || !worker->serves() || worker->is_over()) {
-      continue;
+  const auto found = std::find_if(workers_.begin(), workers_.end(), [&](const auto& entry) {
+    return entry.second->serves() && entry.second->session() == hello.session && same_secret(entry.second->secret(), hello.proof);
+  });
+  if (found == workers_.end()) {
+    if (auto sentence = obituaries_.find(hello.session, hello.proof, ObituaryTable::Clock::now())) {
+      return refuse(arrival, protocol::HelloStatus::kObituary, std::move(*sentence));
     }
-    if (!same_secret(worker->secret(), hello.proof)) {
-      break;
-    }
+    return refuse(arrival, protocol::HelloStatus::kUnknownSession,
+                  "the session is not known here; it may have been freed after " + std::to_string(settings_.options.resume_seconds) +
+                      " s without a connection, or the server was started anew");
+  }
+  const std::uint32_t number = found->first;
+  if (parked_.count(number) < kParkedPerWorker) { // more at once is no client of ours
+    parked_.emplace(number, std::move(arrival));
+    loop_.run_after(kResumeDelay, [this, number] { resume_parked(number); });
+  }
+}
+
+/// A dying worker's sockets close a moment before its death can be seen. So a client that comes back waits for that moment: it
+/// gets the obituary then, and not a connection that a dead worker will never take.
+void Sessions::resume_parked(std::uint32_t number) {
+  const auto found = workers_.find(number);
+  for (auto at = parked_.lower_bound(number); found != workers_.end() && at != parked_.end() && at->first == number;) {
+    WorkerProcess& worker = *found->second;
+    const HelloTable::Arrival& arrival = at->second;
     const int fd = arrival.socket.get();
-    if (auto status = worker->attach(attach_message(hello, worker->session_number), {&fd, 1}); !status) {
-      stranger_log_.write(LogLevel::kWarn, name_of(*worker) + " could not be resumed: " + status.error().message);
-      return; // closed without an answer: the client tries again within its time
+    const auto status = worker.attach(attach_message(protocol::decode_hello(arrival.bytes).value(), worker.session_number), {&fd, 1});
+    if (!status && status.error().code == ErrorCode::kClosed) {
+      return; // dying: on_worker_end answers
     }
-    logger_.info("session " + std::to_string(worker->session_number) + " resumed by " + arrival.peer.text);
-    return;
+    if (status) {
+      logger_.info("session " + std::to_string(worker.session_number) + " resumed by " + arrival.peer.text);
+    } else { // closed without an answer: the client tries again within its time
+      stranger_log_.write(LogLevel::kWarn, name_of(worker) + " could not be resumed: " + status.error().message);
+    }
+    at = parked_.erase(at);
   }
-  if (auto sentence = obituaries_.find(hello.session, hello.proof, ObituaryTable::Clock::now())) {
-    return refuse(arrival, protocol::HelloStatus::kObituary, std::move(*sentence));
-  }
-  refuse(arrival, protocol::HelloStatus::kUnknownSession,
-         "the session is not known here; it may have been freed after " + std::to_string(settings_.options.resume_seconds) +
-             " s without a connection, or the server was started anew");
 }
 
 std::size_t Sessions::open_sessions() const {
@@ -284,6 +303,9 @@ void Sessions::on_worker_end(std::uint32_t number) {
     reserve_pause_ = {};
   }
   workers_.erase(found);
+  while (auto parked = parked_.extract(number)) {
+    take(std::move(parked.mapped()));
+  }
   if (served && hooks_.on_session_end) {
     hooks_.on_session_end(well);
   }
@@ -314,7 +336,8 @@ bool Sessions::report_end(WorkerProcess& worker, const ChildEnd& end) {
     sentence = describe_death(end, worker.page());
   }
   logger_.warn(name_of(worker) + " was ended: " + sentence);
-  obituaries_.add(worker.session(), worker.secret(), sentence + "; the session was ended", ObituaryTable::Clock::now());
+  obituaries_.add(worker.session(), worker.secret(), sentence.substr(0, protocol::kHelloTextBytes - kObituaryEnd.size()) + std::string(kObituaryEnd),
+                  ObituaryTable::Clock::now());
   return false;
 }
 

@@ -47,6 +47,7 @@ private:
   void open(HelloTable::Arrival& arrival, const protocol::Hello& hello);
   void resume(HelloTable::Arrival& arrival, const protocol::Hello& hello);
   void refuse(const HelloTable::Arrival& arrival, protocol::HelloStatus status, std::string text);
+  void resume_parked(std::uint32_t number);
   Result<WorkerProcess*> worker_for_new_session();
   Status attach_first(WorkerProcess& worker, const protocol::Hello& hello, std::span<const int> fds, const std::string& peer);
 
@@ -70,6 +71,7 @@ private:
   SharedPage<SpinPermits> permits_;
   Workers workers_; ///< all processes, by number: sessions, those that end, and the reserve
   WorkerProcess* reserve_ = nullptr;
+  std::multimap<std::uint32_t, HelloTable::Arrival> parked_; ///< clients that came back, by the worker's number
   ObituaryTable obituaries_;
   std::uint32_t last_worker_ = 0;
   std::uint64_t last_session_ = 0;

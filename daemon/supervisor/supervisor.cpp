@@ -198,6 +198,11 @@ void Supervisor::end(const std::string& why) {
   compiler_.stop();
   sessions_.end_all("the server was shut down");
 }
+
+int report(const Error& error) {
+  std::fprintf(stderr, "farcld: %s\n", error.message.c_str());
+  return error.code == ErrorCode::kRefused || error.code == ErrorCode::kInvalid ? kExitUsage : kExitFailure;
+}
 } // namespace
 
 int run_supervisor(const Options& options) {
@@ -206,14 +211,11 @@ int run_supervisor(const Options& options) {
   auto loop = EventLoop::create();
   auto listening = open_listening(options, logger);
   if (!loop || !listening) {
-    const Error& error = loop ? listening.error() : loop.error();
-    std::fprintf(stderr, "farcld: %s\n", error.message.c_str());
-    return error.code == ErrorCode::kRefused || error.code == ErrorCode::kInvalid ? kExitUsage : kExitFailure;
+    return report(loop ? listening.error() : loop.error());
   }
   Supervisor supervisor(options, **loop, logger, std::move(*listening));
   if (auto status = supervisor.start(); !status) {
-    std::fprintf(stderr, "farcld: %s\n", status.error().message.c_str());
-    return kExitFailure;
+    return report(status.error());
   }
   return supervisor.run();
 }
