@@ -2,7 +2,6 @@
 #include "driver/info/info.hpp"
 #include "driver/info/name_version.hpp"
 #include "driver/session/session.hpp"
-#include "farcl/version.h"
 
 #include <algorithm>
 #include <limits>
@@ -67,7 +66,7 @@ cl_int available(const Device& device, cl_device_info name, const InfoSink& sink
 }
 cl_int driver_version(const Device& device, cl_device_info name, const InfoSink& sink) {
   const std::string_view said = device.text(name);
-  return sink.text(said.empty() ? FARCL_VERSION_STRING : said);
+  return sink.text(said.empty() ? FARCL_VERSION : said);
 }
 cl_int numeric_version(const Device& device, cl_device_info name, const InfoSink& sink) {
   const std::uint64_t said = device.number(name);

@@ -1,6 +1,5 @@
 #include "driver/info/info.hpp"
 #include "driver/info/name_version.hpp"
-#include "farcl/version.h"
 
 namespace farcl::driver {
 namespace {
@@ -9,7 +8,7 @@ constexpr std::string_view kExtensions = "cl_khr_icd";
 
 constexpr InfoRow<Platform> kRows[] = {
     {CL_PLATFORM_PROFILE, [](Platform&, const InfoSink& sink) { return sink.text("FULL_PROFILE"); }},
-    {CL_PLATFORM_VERSION, [](Platform&, const InfoSink& sink) { return sink.text("OpenCL 3.0 FarCL " FARCL_VERSION_STRING); }},
+    {CL_PLATFORM_VERSION, [](Platform&, const InfoSink& sink) { return sink.text("OpenCL 3.0 FarCL " FARCL_VERSION); }},
     {CL_PLATFORM_NAME, [](Platform&, const InfoSink& sink) { return sink.text("FarCL"); }},
     {CL_PLATFORM_VENDOR, [](Platform&, const InfoSink& sink) { return sink.text("FarCL"); }},
     {CL_PLATFORM_EXTENSIONS, [](Platform&, const InfoSink& sink) { return sink.text(kExtensions); }},

@@ -177,6 +177,9 @@ cl_int begin_build(Program& program, const BuildJob& job) {
 cl_int build(Program& program, BuildJob job) {
   try {
     Result<Request> request = make_request(program, job);
+    if (request) {
+      program.set_known_to_server();
+    }
     if (job.pfn_notify != nullptr) {
       build_with_callback(program, std::move(job), std::move(request));
       return CL_SUCCESS;
