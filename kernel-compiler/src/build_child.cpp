@@ -16,6 +16,7 @@
 namespace farcl::kernel_compiler {
 namespace {
 
+constexpr int kExitOutOfMemory = 3;
 constexpr std::uint64_t kMaxSharedObjectBytes = 256ULL << 20;
 
 /// LLVM's own way out of a situation that it cannot handle: a sentence in the log instead of an abort.
@@ -27,12 +28,16 @@ void on_fatal_error(void* reply_fd, const char* reason, bool) {
   ::_exit(written == static_cast<ssize_t>(bytes.size()) ? 0 : 1);
 }
 
+/// There may be no memory left for a sentence: the exit code says it.
+void on_out_of_memory(void*, const char*, bool) { ::_exit(kExitOutOfMemory); }
+
 [[noreturn]] void run_child(Compiler& compiler, const CompileRequest& request, const BuildLimits& limits, bool may_optimise,
                             pid_t parent, int reply_fd, int object_fd) {
   if (!enter_sandbox(parent, limits, reply_fd, object_fd)) {
     ::_exit(1);
   }
   llvm::install_fatal_error_handler(&on_fatal_error, reinterpret_cast<void*>(static_cast<std::intptr_t>(reply_fd)));
+  llvm::install_bad_alloc_error_handler(&on_out_of_memory, nullptr);
   const CompileReplyData reply = compiler.compile(request, object_fd, may_optimise);
   const ByteVector bytes = encode(reply);
   std::size_t at = 0;
@@ -128,6 +133,9 @@ BuildChild::Outcome BuildChild::finish(bool timed_out) {
     const int signal = WTERMSIG(status);
     return died(signal == SIGXCPU || signal == SIGKILL ? "the compiler used up its time or memory"
                                                        : std::string("the compiler crashed (") + ::strsignal(signal) + ")");
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kExitOutOfMemory) {
+    return died("the compiler ran out of memory");
   }
   Outcome outcome;
   const auto bytes = read_file(reply_.get(), kMaxMessageBytes);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <fcntl.h>
 #include <cstddef>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -34,7 +35,9 @@ void close_all_but(int first, int second) {
   const unsigned low = static_cast<unsigned>(std::min(first, second));
   const unsigned high = static_cast<unsigned>(std::max(first, second));
   ::close(STDIN_FILENO);
-  ::syscall(SYS_close_range, 3U, low - 1, 0U);
+  if (low > 3) {
+    ::syscall(SYS_close_range, 3U, low - 1, 0U);
+  }
   if (high - low > 1) {
     ::syscall(SYS_close_range, low + 1, high - 1, 0U);
   }
@@ -80,6 +83,10 @@ Status enter_sandbox(pid_t parent, const BuildLimits& limits, int keep_first, in
   }
   for (const int signal : {SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGSEGV, SIGABRT}) {
     ::signal(signal, SIG_DFL);
+  }
+  // What LLVM says on its way out is not for the operator: the source decides how often it is said.
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
+    ::dup2(nowhere, STDERR_FILENO);
   }
   close_all_but(keep_first, keep_second);
   const bool limited = limit(RLIMIT_CORE, 0) && limit(RLIMIT_CPU, static_cast<rlim_t>(limits.wall.count()) + kSpareSeconds) &&

@@ -16,7 +16,8 @@ struct BuildLimits {
   std::uint64_t output_bytes = 512ULL << 20;
 };
 
-/// In the child, before it looks at the request. Keeps standard error and the two given descriptors, closes all others.
+/// In the child, before it looks at the request. Keeps the two given descriptors (above 2), closes all others;
+/// standard error leads nowhere.
 /// Where the kernel lacks Landlock or seccomp, the resource limits remain.
 Status enter_sandbox(pid_t parent, const BuildLimits& limits, int keep_first, int keep_second);
 

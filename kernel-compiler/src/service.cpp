@@ -191,7 +191,7 @@ void Service::finish_builds() {
 void Service::finish_build(Build build, bool timed_out) {
   BuildChild::Outcome outcome = build.child.finish(timed_out);
   if (outcome.compiler_died) {
-    log_.info("a build child ended: " + outcome.data.log.substr(0, outcome.data.log.find('\n')));
+    log_death(outcome.data.log);
     if (!build.second_try) {
       start_build(std::move(build.job), true, outcome.data.log);
       return;
@@ -202,6 +202,17 @@ void Service::finish_build(Build build, bool timed_out) {
     }
   }
   answer(build.job, outcome.data, std::move(outcome.shared_object));
+}
+
+void Service::log_death(const std::string& log) {
+  if (Clock::now() < next_log_) {
+    ++deaths_not_logged_;
+    return;
+  }
+  next_log_ = Clock::now() + std::chrono::seconds(1);
+  const std::string others = deaths_not_logged_ != 0 ? " (and " + std::to_string(deaths_not_logged_) + " more since the last line)" : "";
+  log_.info("a build child ended: " + log.substr(0, log.find('\n')) + others);
+  deaths_not_logged_ = 0;
 }
 
 void Service::answer(const Job& job, const CompileReplyData& data, UniqueFd shared_object) {

@@ -75,6 +75,9 @@ private:
   void finish_build(Build build, bool timed_out);
   void answer(const Job& job, const CompileReplyData& data, UniqueFd shared_object);
 
+  /// One line per second at most: programs decide how often the compiler dies.
+  void log_death(const std::string& log);
+
   UniqueFd control_;
   std::unique_ptr<Compiler> compiler_;
   Cache cache_;
@@ -84,6 +87,8 @@ private:
   std::map<ConnectionId, Connection> connections_;
   std::deque<Job> waiting_;
   std::list<Build> running_;
+  std::chrono::steady_clock::time_point next_log_{};
+  std::uint64_t deaths_not_logged_ = 0;
 };
 
 } // namespace farcl::kernel_compiler
