@@ -1,0 +1,54 @@
+#include "cl_fixture.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+namespace farcl::end_to_end {
+
+namespace {
+std::unique_ptr<PrivateServer> the_server;
+
+class ServerEnvironment : public ::testing::Environment {
+public:
+  void SetUp() override {
+    if (std::getenv("FARCL_E2E_NATIVE") != nullptr) {
+      return;
+    }
+    the_server = std::make_unique<PrivateServer>();
+    ::setenv("POCL_REMOTE_SERVERS", the_server->tcp_address().c_str(), 1);
+    ::setenv("OCL_ICD_VENDORS", FARCL_VENDORS_PATH, 1);
+  }
+  void TearDown() override { the_server.reset(); }
+};
+[[maybe_unused]] ::testing::Environment* const kEnvironment = ::testing::AddGlobalTestEnvironment(new ServerEnvironment);
+} // namespace
+
+PrivateServer* server() { return the_server.get(); }
+
+void ClTest::SetUp() {
+  std::vector<cl::Platform> platforms;
+  cl::Platform::get(&platforms);
+  ASSERT_FALSE(platforms.empty());
+  std::vector<cl::Device> devices;
+  platforms.front().getDevices(CL_DEVICE_TYPE_ALL, &devices);
+  ASSERT_FALSE(devices.empty());
+  device = devices.front();
+  context = cl::Context(device);
+  queue = cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE);
+  out_of_order = cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+cl::Program ClTest::build(const std::string& source, const std::string& options) {
+  cl::Program program(context, source);
+  try {
+    program.build(options.c_str());
+  } catch (const cl::BuildError& error) {
+    for (const auto& [about, log] : error.getBuildLog()) {
+      ADD_FAILURE() << "build log: " << log;
+    }
+    throw;
+  }
+  return program;
+}
+
+} // namespace farcl::end_to_end
