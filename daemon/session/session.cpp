@@ -17,6 +17,8 @@ constexpr auto kTransportPollInterval = 1500ns;
 /// A sleep without anything to wait for ends after this, so that a lost wake-up could never stall a session.
 constexpr auto kLongestSleep = 60s;
 constexpr auto kFarewellTime = 1s;
+/// Between the session's making and its first connection.
+constexpr auto kFirstConnectionTime = 10s;
 
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -258,7 +260,7 @@ void Session::sleep() {
     transport_->wait(interest, limit, &waker_);
     return;
   }
-  limit = std::min<Clock::duration>(limit, detached_since_ + std::chrono::seconds(state_->parts.limits.resume_seconds) - Clock::now());
+  limit = std::min<Clock::duration>(limit, patience_ends() - Clock::now());
   const auto limit_ms = std::chrono::ceil<std::chrono::milliseconds>(std::max<Clock::duration>(limit, 0s)).count();
   if (waker_.arm()) {
     pollfd descriptor{waker_.descriptor(), POLLIN, 0};
@@ -268,9 +270,14 @@ void Session::sleep() {
   (void)waker_.consume();
 }
 
-bool Session::detached_too_long() const {
-  return Clock::now() - detached_since_ >= std::chrono::seconds(state_->parts.limits.resume_seconds) || (welcomed_ && !resumable_);
+Session::Clock::time_point Session::patience_ends() const {
+  if (!welcomed_) {
+    return detached_since_ + kFirstConnectionTime;
+  }
+  return detached_since_ + (resumable_ ? std::chrono::seconds(state_->parts.limits.resume_seconds) : 0s);
 }
+
+bool Session::detached_too_long() const { return Clock::now() >= patience_ends(); }
 
 /// What is still to be said is said, if the client listens within a moment.
 void Session::say_farewell() {

@@ -122,9 +122,9 @@ private:
   void take(BuildArrival arrival);
 
   [[nodiscard]] bool backed_up() const;
-  [[nodiscard]] bool detached_too_long() const;
-
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] Clock::time_point patience_ends() const; ///< of a session without connection
+  [[nodiscard]] bool detached_too_long() const;
 
   SessionConfig config_;
   net::Waker waker_;
