@@ -50,6 +50,11 @@ void Mem::add_destructor(DestructorFunction function, void* user_data) { state_.
 
 void Mem::add_mapping(Mapping mapping) { state_.lock()->mappings.push_back(std::move(mapping)); }
 
+bool Mem::has_mapping(const void* pointer) {
+  auto state = state_.lock();
+  return std::any_of(state->mappings.begin(), state->mappings.end(), [&](const Mapping& one) { return one.pointer == pointer; });
+}
+
 Mapping Mem::take_mapping(const void* pointer) {
   auto state = state_.lock();
   const auto found = std::find_if(state->mappings.rbegin(), state->mappings.rend(), [&](const Mapping& one) { return one.pointer == pointer; });

@@ -52,6 +52,7 @@ public:
   /// Mappings, in the order in which they were made; a pointer may be there several times. Where sub-buffers are concerned each
   /// (sub-)buffer has its own.
   void add_mapping(Mapping mapping);
+  [[nodiscard]] bool has_mapping(const void* pointer);
   /// Removes and returns the newest mapping with that pointer; `pointer` of the result is null when there is none.
   [[nodiscard]] Mapping take_mapping(const void* pointer);
   /// A shadow for [offset, offset + size) shared by overlapping maps of this (sub-)buffer: the same byte of the buffer has one address.

@@ -3,6 +3,7 @@
 
 #include "driver/objects/context.hpp"
 #include "driver/objects/handle.hpp"
+#include "driver/validate/kernel.hpp"
 #include "farcl/protocol/ids.hpp"
 
 #include <atomic>
@@ -22,6 +23,9 @@ public:
   [[nodiscard]] const std::vector<cl_queue_properties>& properties_array() const noexcept { return properties_array_; }
   [[nodiscard]] bool out_of_order() const noexcept { return (properties_ & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0; }
   [[nodiscard]] bool profiling() const noexcept { return (properties_ & CL_QUEUE_PROFILING_ENABLE) != 0; }
+
+  /// What a launch may ask of the device.
+  [[nodiscard]] const validate::NdRangeLimits& limits() const noexcept { return limits_; }
 
   /// A failure that nobody could see, kept for the next clFinish or blocking call; reading it clears it.
   [[nodiscard]] cl_int take_hidden_failure() noexcept { return hidden_failure_.exchange(0, std::memory_order_acq_rel); }
@@ -43,6 +47,7 @@ private:
   const protocol::QueueId id_;
   const cl_command_queue_properties properties_;
   const std::vector<cl_queue_properties> properties_array_;
+  const validate::NdRangeLimits limits_;
   std::atomic<cl_int> hidden_failure_{0};
   // The session's, under its state lock.
   std::uint64_t commands_since_checkpoint_ = 0;

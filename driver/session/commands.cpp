@@ -63,10 +63,19 @@ void ServerSession::withdraw(State& state, Event& event) {
   (void)state.events.take(event.id()); // not the last reference
 }
 
-void ServerSession::note_read(Access& state, protocol::EventId event, protocol::TransferId transfer) {
-  if (Ref<Event>* entry = state->events.find(event); entry != nullptr) {
-    (*entry)->read_ = transfer;
-  }
+cl_int ServerSession::submit_read(CommandQueue& queue, protocol::EnqueueRead& message, IncomingRead& read, WaitList wait_list,
+                                  cl_command_type type, Event** event) {
+  return submit_with(queue, message.command, wait_list, type, event, [&](Access& state) {
+    state->reads.insert(message.transfer, &read);
+    if (Ref<Event>* entry = state->events.find(message.command.event); entry != nullptr) {
+      (*entry)->read_ = message.transfer;
+    }
+    const std::uint64_t sequence = append(state, message);
+    if (sequence == 0) {
+      (void)state->reads.take(message.transfer);
+    }
+    return sequence;
+  });
 }
 
 cl_int ServerSession::submit_kernel(CommandQueue& queue, protocol::EnqueueKernel& message, const Kernel& kernel, WaitList wait_list,
@@ -160,14 +169,36 @@ void ServerSession::user_event_set(Event& event, cl_int status) {
   }
 }
 
-void ServerSession::send_bulk(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive) {
+void ServerSession::send_bulk(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive,
+                              std::vector<protocol::TransferId> after) {
   if (dead()) {
     return;
   }
   Access state = state_.lock();
-  state->outgoing.add(transfer, data, std::move(keep_alive));
+  std::erase_if(after, [&](protocol::TransferId read) { return state->reads.find(read) == nullptr; });
+  state->outgoing.add(transfer, data, std::move(keep_alive), std::move(after));
   (void)flush_locked(*state, false);
   wake_io_if_asleep(false);
+}
+
+std::vector<protocol::TransferId> ServerSession::open_reads_into(const HostBox& box) {
+  std::vector<protocol::TransferId> open;
+  if (!dead()) {
+    state_.lock()->reads.for_each([&](protocol::TransferId id, IncomingRead* read) {
+      if (read->box().overlaps(box)) {
+        open.push_back(id);
+      }
+    });
+  }
+  return open;
+}
+
+void ServerSession::wait_for_reads(const std::vector<protocol::TransferId>& reads) {
+  if (dead()) {
+    return;
+  }
+  Access state = state_.lock();
+  wait_until(state, [&] { return std::none_of(reads.begin(), reads.end(), [&](auto id) { return state->reads.find(id) != nullptr; }); });
 }
 
 cl_int ServerSession::send_bulk_and_wait(protocol::TransferId transfer, ConstBytes data) {
@@ -175,7 +206,7 @@ cl_int ServerSession::send_bulk_and_wait(protocol::TransferId transfer, ConstByt
     return CL_OUT_OF_RESOURCES;
   }
   Access state = state_.lock();
-  state->outgoing.add(transfer, data, nullptr);
+  state->outgoing.add(transfer, data, nullptr, {});
   (void)flush_locked(*state, true);
   std::uint64_t last = 0; // the transfer's last frame is not behind this one, once it has been appended
   wait_until(state, [&] {
@@ -185,12 +216,6 @@ cl_int ServerSession::send_bulk_and_wait(protocol::TransferId transfer, ConstByt
     return last != 0 && state->sender.acknowledged_sequence() >= last;
   });
   return dead() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-}
-
-void ServerSession::expect_read(protocol::TransferId transfer, IncomingRead& read) {
-  if (!dead()) {
-    state_.lock()->reads.insert(transfer, &read);
-  }
 }
 
 cl_int ServerSession::finish(CommandQueue& queue) {

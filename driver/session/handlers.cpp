@@ -134,6 +134,9 @@ Status ServerSession::handle(protocol::ReadResult&& message) {
   if (read == nullptr) {
     return fail(ErrorCode::kInvalid, "ReadResult for a transfer that does not exist");
   }
+  if (!state->outgoing.empty()) {
+    state->outgoing.read_ended(message.transfer);
+  }
   if (message.status == CL_SUCCESS && !read->complete(message.data)) {
     end_read(*read, CL_OUT_OF_RESOURCES, CL_SUCCESS); // whoever waits must not take it for success
     return fail(ErrorCode::kInvalid, "a read ended before all of its data came");

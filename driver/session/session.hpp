@@ -120,13 +120,18 @@ public:
   cl_int submit(CommandQueue& queue, Message& message, WaitList wait_list, cl_command_type type, Event** event);
   cl_int submit_kernel(CommandQueue& queue, protocol::EnqueueKernel& message, const Kernel& kernel, WaitList wait_list,
                        cl_command_type type, Event** event);
-  /// Bytes that belong to a message already posted or submitted. Must stay as they are until the command is complete, or
-  /// `keep_alive` holds them.
-  void send_bulk(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive);
+  /// Registers where the bytes go and submits; the read must stay where it is until it is done.
+  cl_int submit_read(CommandQueue& queue, protocol::EnqueueRead& message, IncomingRead& read, WaitList wait_list, cl_command_type type,
+                     Event** event);
+  /// Bytes that belong to a message already posted or submitted. They must stay as they are until the command is complete, or
+  /// `keep_alive` holds them. They are not looked at before the reads of `after` have ended.
+  void send_bulk(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive,
+                 std::vector<protocol::TransferId> after = {});
   /// As send_bulk, and waits until the server has acknowledged all of it: the memory is the program's again. 1 round trip.
   cl_int send_bulk_and_wait(protocol::TransferId transfer, ConstBytes data);
-  /// Registers where a read's bytes go, before the EnqueueRead is submitted. The read must stay where it is until it is done.
-  void expect_read(protocol::TransferId transfer, IncomingRead& read);
+  /// Reads that have not ended and may still write to this memory.
+  [[nodiscard]] std::vector<protocol::TransferId> open_reads_into(const HostBox& box);
+  void wait_for_reads(const std::vector<protocol::TransferId>& reads);
 
   // --- Waiting: at most 1 round trip each ----------------------------------------------------------------------------------------
   void flush();
@@ -217,7 +222,6 @@ private:
   Event* begin_command(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type, bool wants_event);
   void announce(State& state, Event& event);
   void withdraw(State& state, Event& event);
-  void note_read(Access& state, protocol::EventId event, protocol::TransferId transfer);
   cl_int make_room_for_command(Access& state) {
     return state->commands_in_flight < limits().commands_in_flight ? make_room(state) : wait_for_commands(state);
   }

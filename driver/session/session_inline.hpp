@@ -29,8 +29,11 @@ cl_int ServerSession::post(const Message& message) {
 template <class Message>
 cl_int ServerSession::submit(CommandQueue& queue, Message& message, WaitList wait_list, cl_command_type type, Event** event) {
   return submit_with(queue, message.command, wait_list, type, event, [&](Access& state) {
-    if constexpr (std::is_same_v<Message, protocol::EnqueueRead>) {
-      note_read(state, message.command.event, message.transfer);
+    if constexpr (std::is_same_v<Message, protocol::EnqueueMarker>) {
+      // An empty list means "everything before": a list whose events are all complete must not become one.
+      if (wait_list.count != 0 && message.command.wait_list.empty()) {
+        message.command.wait_list.push_back(Event::from(wait_list.events[0])->id());
+      }
     }
     return append(state, message);
   });

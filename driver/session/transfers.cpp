@@ -11,6 +11,13 @@ bool HostBox::is_linear() const noexcept {
   return rows_touch && slices_touch;
 }
 
+bool HostBox::overlaps(const HostBox& other) const noexcept {
+  const auto end_of = [](const HostBox& box) {
+    return box.base + (box.depth - 1) * box.slice_pitch + (box.height - 1) * box.row_pitch + box.width_bytes;
+  };
+  return base < end_of(other) && other.base < end_of(*this);
+}
+
 namespace {
 /// Calls `copy(host byte, size)` for each run of host memory that [offset, offset + size) of the gapless box stands for.
 template <class Copy>
@@ -75,20 +82,32 @@ bool IncomingRead::complete(ConstBytes inline_data) {
   return received_ == box_.size_bytes();
 }
 
-void OutgoingBulk::add(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive) {
-  transfers_.push_back({transfer, data, 0, std::move(keep_alive)});
+void OutgoingBulk::add(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive,
+                       std::vector<protocol::TransferId> after) {
+  transfers_.push_back({transfer, data, 0, std::move(keep_alive), std::move(after)});
+}
+
+void OutgoingBulk::read_ended(protocol::TransferId read) {
+  for (Transfer& one : transfers_) {
+    std::erase(one.after, read);
+  }
 }
 
 bool OutgoingBulk::pump(net::FrameSender& sender, std::uint64_t retained_limit) {
   bool appended = false;
-  while (!transfers_.empty() && sender.unsent_bytes() < kUnsentBulkBytes && sender.retained_bytes() < retained_limit) {
-    Transfer& first = transfers_.front();
-    const ConstBytes chunk = first.data.subspan(first.appended, std::min<std::uint64_t>(protocol::kBulkChunkBytes, first.data.size() - first.appended));
-    sender.append_bulk(first.id, first.appended, chunk, first.keep_alive);
-    first.appended += chunk.size();
+  auto ready = transfers_.begin();
+  while (sender.unsent_bytes() < kUnsentBulkBytes && sender.retained_bytes() < retained_limit) {
+    ready = std::find_if(ready, transfers_.end(), [](const Transfer& one) { return one.after.empty(); });
+    if (ready == transfers_.end()) {
+      break;
+    }
+    const ConstBytes chunk =
+        ready->data.subspan(ready->appended, std::min<std::uint64_t>(protocol::kBulkChunkBytes, ready->data.size() - ready->appended));
+    sender.append_bulk(ready->id, ready->appended, chunk, ready->keep_alive);
+    ready->appended += chunk.size();
     appended = true;
-    if (first.appended == first.data.size()) {
-      transfers_.pop_front();
+    if (ready->appended == ready->data.size()) {
+      ready = transfers_.erase(ready);
     }
   }
   return appended;

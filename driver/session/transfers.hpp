@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 namespace farcl::driver {
 
@@ -25,6 +26,8 @@ struct HostBox {
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return width_bytes * height * depth; }
   /// True when the box's bytes lie side by side.
   [[nodiscard]] bool is_linear() const noexcept;
+  /// True when both may share a byte: their first and last bytes are compared.
+  [[nodiscard]] bool overlaps(const HostBox& other) const noexcept;
   /// Copies `bytes`, which belong at `offset` of the gapless box, to their places.
   void scatter(std::uint64_t offset, ConstBytes bytes) const;
   /// The box without gaps.
@@ -45,6 +48,7 @@ public:
   bool has_event = false;
   std::shared_ptr<const void> keep_alive; ///< of the memory that is written to, if it is not the program's
 
+  [[nodiscard]] const HostBox& box() const noexcept { return box_; }
   /// Where a chunk goes. A chunk that does not continue the one before is a protocol error.
   [[nodiscard]] Result<MutableBytes> destination(std::uint64_t offset, std::size_t size);
   void arrived(std::size_t size);
@@ -62,7 +66,9 @@ class OutgoingBulk {
 public:
   static constexpr std::size_t kUnsentBulkBytes = 1u << 20;
 
-  void add(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive);
+  /// `after`: reads that must have ended before the data is looked at.
+  void add(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive, std::vector<protocol::TransferId> after);
+  void read_ended(protocol::TransferId read);
   [[nodiscard]] bool empty() const noexcept { return transfers_.empty(); }
   /// Appends what may be appended now; true if it appended anything.
   bool pump(net::FrameSender& sender, std::uint64_t retained_limit);
@@ -76,6 +82,7 @@ private:
     ConstBytes data;
     std::uint64_t appended = 0;
     std::shared_ptr<const void> keep_alive;
+    std::vector<protocol::TransferId> after;
   };
   std::deque<Transfer> transfers_;
 };
