@@ -70,6 +70,30 @@ void clamp_table_indices(Module& module) {
   }
 }
 
+/// Saturated conversions of NaN give 0 (OpenCL C 6.2.3.3); libclc gives one end of the range.
+void convert_nan_to_zero(Module& module) {
+  SmallVector<Function*> conversions;
+  for (Function& function : module) {
+    const StringRef name = function.getName();
+    if (!function.isDeclaration() && name.contains("convert_") && name.contains("_sat") && name.starts_with("_Z") &&
+        function.arg_size() == 1 && function.getArg(0)->getType()->isFPOrFPVectorTy() && function.getReturnType()->isIntOrIntVectorTy()) {
+      conversions.push_back(&function);
+    }
+  }
+  for (Function* inner : conversions) {
+    Function* outer = Function::Create(inner->getFunctionType(), GlobalValue::ExternalLinkage, "", &module);
+    outer->copyAttributesFrom(inner);
+    outer->takeName(inner);
+    inner->replaceAllUsesWith(outer);
+    inner->setName(outer->getName() + ".of_number");
+    inner->setLinkage(GlobalValue::InternalLinkage);
+    IRBuilder<> builder(BasicBlock::Create(module.getContext(), "", outer));
+    Value* number = builder.CreateFreeze(builder.CreateCall(inner, {outer->getArg(0)}));
+    Value* is_nan = builder.CreateFCmpUNO(outer->getArg(0), outer->getArg(0));
+    builder.CreateRet(builder.CreateSelect(is_nan, Constant::getNullValue(inner->getReturnType()), number));
+  }
+}
+
 /// Our own version of f may call libclc's as libclc_f.
 void keep_originals(Module& theirs, const Module& ours) {
   for (const Function& function : ours) {
@@ -156,6 +180,7 @@ int main(int argc, char** argv) {
     clean_attributes(*module);
   }
   clamp_table_indices(*theirs);
+  convert_nan_to_zero(*theirs);
   keep_originals(*theirs, *ours);
   drop_what_is_replaced(*theirs, *ours);
   if (Linker::linkModules(*theirs, std::move(ours)) || verifyModule(*theirs, &errs())) {

@@ -81,7 +81,7 @@ std::string operator_kernel(const std::string& type, int width, bool is_integer)
 
 template <class T>
 std::vector<std::function<T(T, T)>> integer_models() {
-  using W = __int128;
+  __extension__ using W = __int128;
   using U = std::make_unsigned_t<T>;
   constexpr int kBits = sizeof(T) * 8;
   const auto saturate = [](W value) {
@@ -177,7 +177,7 @@ To saturated(From value) {
            : wide <= static_cast<long double>(std::numeric_limits<To>::min()) ? std::numeric_limits<To>::min()
                                                                               : static_cast<To>(wide);
   } else {
-    const __int128 wide = value;
+    __extension__ const __int128 wide = value;
     return wide > std::numeric_limits<To>::max()   ? std::numeric_limits<To>::max()
            : wide < std::numeric_limits<To>::min() ? std::numeric_limits<To>::min()
                                                    : static_cast<To>(wide);
