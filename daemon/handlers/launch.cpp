@@ -34,8 +34,11 @@ cl_int check_range(const protocol::EnqueueKernel& message, const KernelInfo& inf
   }
   const bool has_local = message.local_size != std::array<std::uint64_t, 3>{};
   for (std::size_t i = 0; i < 3; ++i) {
-    if (i >= message.work_dim && (message.global_size[i] != 1 || (has_local && message.local_size[i] != 1))) {
+    if (i >= message.work_dim && message.global_size[i] != 1) {
       return CL_INVALID_GLOBAL_WORK_SIZE;
+    }
+    if (i >= message.work_dim && has_local && message.local_size[i] != 1) {
+      return CL_INVALID_WORK_GROUP_SIZE;
     }
     if (std::uint64_t end = 0; __builtin_add_overflow(message.global_offset[i], message.global_size[i], &end)) {
       return CL_INVALID_GLOBAL_OFFSET;
