@@ -15,6 +15,7 @@ namespace {
 inline constexpr std::chrono::milliseconds kFirstPause{100};
 inline constexpr std::chrono::milliseconds kLongestPause{10'000};
 inline constexpr std::chrono::seconds kLivedWell{60}; ///< a death after that is no reason for longer pauses
+inline constexpr int kLongestEndMs = 500;             ///< the daemon ends; it leaves no process behind
 inline constexpr int kOomScore = 300;                 ///< before the supervisor, after the sessions
 
 Result<std::pair<UniqueFd, UniqueFd>> socket_pair(int type) {
@@ -95,7 +96,11 @@ void CompileService::stop() {
   loop_.cancel(timer_);
   if (child_.pid() > 0) {
     loop_.forget(child_.pid_fd());
-    child_ = ChildProcess(); // kills the whole group: it holds no state worth a farewell
+    child_.kill_group(); // it holds no state worth a farewell
+    child_.signal(SIGKILL);
+    pollfd ended{child_.pid_fd(), POLLIN, 0};
+    ::poll(&ended, 1, kLongestEndMs);
+    child_ = ChildProcess();
   }
   control_.reset();
 }

@@ -195,8 +195,8 @@ void Supervisor::end(const std::string& why) {
   listeners_.clear();
   listening_.files.clear();
   hellos_.clear();
-  compiler_.stop();
   sessions_.end_all("the server was shut down");
+  compiler_.stop();
 }
 
 int report(const Error& error) {

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 namespace farcl::daemon {
 
@@ -94,7 +95,7 @@ int worker_main() {
     std::fprintf(stderr, "farcld: %s\n", start.error().message.c_str());
     return kExitUsage;
   }
-  return run_worker(std::move(*start));
+  ::_exit(run_worker(std::move(*start))); // its threads may still run kernels: nothing is destroyed under them
 }
 
 } // namespace farcl::daemon

@@ -3,7 +3,8 @@
 
 namespace farcl::daemon {
 
-/// Takes the inherited descriptors and the StartWorker message, then is a worker. Returns the exit code.
+/// Takes the inherited descriptors and the StartWorker message, then is a worker and leaves with its exit code. Returns one only
+/// when it cannot become one.
 int worker_main();
 
 } // namespace farcl::daemon
