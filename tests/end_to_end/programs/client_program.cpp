@@ -40,7 +40,7 @@ struct Setup {
   explicit Setup(const cl::Device& chosen) : device(chosen), context(device), queue(context, device), program(context, kSource) {
     program.build();
   }
-  cl::Buffer buffer(cl_uint value) const { return cl::Buffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 4, &value); }
+  cl::Buffer buffer(cl_uint value) const { return cl::Buffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof value, &value); }
   template <class... Arguments>
   void launch(const char* name, const Arguments&... arguments) {
     cl::Kernel kernel(program, name);

@@ -29,6 +29,7 @@ public:
   void signal(int number) const;
   /// Waits until its standard output contains `text`; false if that does not happen in time.
   [[nodiscard]] bool wait_for_output(const std::string& text, std::chrono::seconds limit);
+  [[nodiscard]] const std::string& output() const { return out_text_; } ///< what has been seen of it so far
   [[nodiscard]] ProgramEnd wait(std::chrono::seconds limit);
 
 private:
