@@ -17,8 +17,6 @@ constexpr auto kTransportPollInterval = 1500ns;
 /// A sleep without anything to wait for ends after this, so that a lost wake-up could never stall a session.
 constexpr auto kLongestSleep = 60s;
 constexpr auto kFarewellTime = 1s;
-/// Between the session's making and its first connection.
-constexpr auto kFirstConnectionTime = 10s;
 
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -90,9 +88,7 @@ bool Session::turn() {
   acknowledge_if_due();
   progress |= flush();
   if (transport_ == nullptr && detached_too_long()) {
-    end_session(welcomed_ ? "its client did not come back within " + std::to_string(state_->parts.limits.resume_seconds) + " s"
-                          : "its first connection never came",
-                false);
+    end_session("its client did not come back within " + std::to_string(state_->parts.limits.resume_seconds) + " s", false);
   }
   return progress;
 }
@@ -272,7 +268,7 @@ void Session::sleep() {
 
 Session::Clock::time_point Session::patience_ends() const {
   if (!welcomed_) {
-    return detached_since_ + kFirstConnectionTime;
+    return Clock::time_point::max(); // in reserve: the supervisor says when it is time for a first connection, or to end
   }
   return detached_since_ + (resumable_ ? std::chrono::seconds(state_->parts.limits.resume_seconds) : 0s);
 }

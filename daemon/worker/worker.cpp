@@ -96,6 +96,9 @@ void Worker::take(AttachConnection message, std::vector<UniqueFd> fds) {
     auto transport = net::adopt_socket(std::move(fds[0]));
     if (!transport) {
       log.warn("a connection that cannot be used: " + transport.error().message);
+      if (!message.resume) {
+        session.end("its first connection could not be used");
+      }
       return;
     }
     attachment.transport = std::move(*transport);
