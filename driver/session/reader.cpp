@@ -6,10 +6,29 @@
 namespace farcl::driver {
 
 namespace {
-constexpr std::chrono::microseconds kSpinWithoutYield{30}; ///< later, whoever shares this core gets its turn between two looks
+constexpr std::chrono::nanoseconds kLeastSpin{2000};
+constexpr unsigned kProbeEvery = 32;                     ///< waits, of which one spins for the full time whatever was learnt
+constexpr int kShortWait = 4;                            ///< times the spin limit: a wait that spinning might have shortened
 
 std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
 } // namespace
+
+// Spinning saves the 50 µs that waking a sleeping core costs, but on a busy machine it keeps the server from running on this core.
+// So the time is learnt: it halves when a short wait ended in sleep all the same, and is back at its limit as soon as a spin that
+// went to the limit has paid.
+void ServerSession::begin_spin(State& state, Wait& wait) {
+  const bool probes = ++state.waits % kProbeEvery == 0;
+  wait.begin = Clock::now();
+  wait.spin_end = wait.begin + (probes ? std::chrono::nanoseconds(spin_) : std::min<std::chrono::nanoseconds>(state.spin, spin_));
+}
+
+void ServerSession::learn_from_spin(State& state, const Wait& wait) {
+  if (!wait.slept) {
+    state.spin = spin_;
+  } else if (Clock::now() - wait.begin < kShortWait * spin_) {
+    state.spin = std::max(state.spin / 2, kLeastSpin);
+  }
+}
 
 // One step of a wait, entered and left with the state lock held.
 void ServerSession::wait_step(Access& state, Wait& wait) {
@@ -22,26 +41,23 @@ void ServerSession::wait_step(Access& state, Wait& wait) {
     }
     state->reader_present = true;
     wait.is_reader = true;
-    wait.spin_end = Clock::now() + spin_;
+    begin_spin(*state, wait);
   }
   const bool all_sent = flush_locked(*state, false);
   state.lock().unlock();
-  const auto yield_after = wait.spin_end - spin_ + kSpinWithoutYield;
   for (;;) {
     if (read_some()) {
       break;
     }
-    const auto now = Clock::now();
-    if (now >= wait.spin_end || !all_sent) {
+    if (!all_sent || Clock::now() >= wait.spin_end) {
+      wait.slept = true;
       sleep_as_reader();
       break;
     }
     if (reader_waker_.consume()) {
       break;
     }
-    if (now >= yield_after) {
-      (void)::sched_yield();
-    }
+    (void)::sched_yield(); // half a microsecond on a free core; on a shared one the server may be what waits for it
   }
   state.lock().lock();
 }
@@ -51,6 +67,9 @@ void ServerSession::leave(Access& state, Wait& wait) {
     return;
   }
   state->reader_present = false;
+  if (wait.begin != Clock::time_point{}) {
+    learn_from_spin(*state, wait);
+  }
   if (state->waiters != 0) {
     progress_.notify_all(); // one of them takes over
   } else if (io_mode_.load(std::memory_order_relaxed) == IoMode::kParked) {

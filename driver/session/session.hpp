@@ -179,6 +179,8 @@ private:
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
     unsigned waiters = 0;                  ///< on `progress`
+    unsigned waits = 0;                    ///< that read themselves
+    std::chrono::nanoseconds spin{std::chrono::hours(1)}; ///< learnt; never more than the option allows
     Clock::time_point ping_sent{};         ///< zero: none is outstanding
     std::string death_sentence;
   };
@@ -190,6 +192,8 @@ private:
   /// A waiting thread's progress through spinning and sleeping.
   struct Wait {
     bool is_reader = false;
+    bool slept = false;
+    Clock::time_point begin{};
     Clock::time_point spin_end{};
   };
   struct Checkpoint;
@@ -240,6 +244,8 @@ private:
   template <class Done>
   void wait_until(Access& state, Done done);
   void wait_step(Access& state, Wait& wait);
+  void begin_spin(State& state, Wait& wait);
+  void learn_from_spin(State& state, const Wait& wait);
   void leave(Access& state, Wait& wait);
   /// Reads what is there; true when something was, or when a failure has been dealt with. The reader, without the state lock.
   bool read_some();
