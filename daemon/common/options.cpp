@@ -109,7 +109,7 @@ struct Texts {
   std::vector<std::string> listen;
   std::vector<std::string> unix_sockets;
   std::string session_memory;
-  std::string log_level = "info";
+  std::string log_level; ///< empty: the default
   bool version = false;
   bool help_markdown = false;
 };
@@ -157,10 +157,9 @@ void define_options(CLI::App& app, Options& options, Texts& texts) {
                  "Where built programs are kept; default: $XDG_CACHE_HOME/farcl, /var/cache/farcl as root, or ~/.cache/farcl")
       ->type_name("DIR");
   app.add_option("--kc", options.compiler, "The compile service; default: farcl-kc beside farcld, in libexec, or in PATH")->type_name("PATH");
-  app.add_option("--log", texts.log_level, "How much to log on stderr: trace, debug, info, warn, error or off")
+  app.add_option("--log", texts.log_level, "How much to log on stderr: trace, debug, info, warn, error or off; default: info, with --stdio warn")
       ->type_name("LEVEL")
-      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_flag("--version", texts.version, "Print the version and exit");
   app.add_flag("--help-markdown", texts.help_markdown)->group(""); // makes the table in docs/operators.md
 }
@@ -228,7 +227,8 @@ Status understand(const Texts& texts, Options& options) {
   } else if (::access(options.compiler.c_str(), X_OK) != 0) {
     return invalid("--kc: '" + options.compiler + "' is not a program that can be run");
   }
-  options.log_level = parse_log_level(texts.log_level, LogLevel::kInfo);
+  // With --stdio the log is what the user of an ssh:// server sees on his terminal.
+  options.log_level = parse_log_level(texts.log_level, options.stdio ? LogLevel::kWarn : LogLevel::kInfo);
   return check_devices(options.devices);
 }
 

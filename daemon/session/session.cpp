@@ -88,7 +88,9 @@ bool Session::turn() {
   acknowledge_if_due();
   progress |= flush();
   if (transport_ == nullptr && detached_too_long()) {
-    end_session("its client did not come back within " + std::to_string(state_->parts.limits.resume_seconds) + " s", false);
+    end_session(resumable_ ? "its client did not come back within " + std::to_string(state_->parts.limits.resume_seconds) + " s"
+                           : "its connection has ended",
+                false);
   }
   return progress;
 }
