@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -191,8 +192,8 @@ TEST(Connect, AMalformedReplyIsInvalid) {
   EXPECT_EQ(connection.error().code, ErrorCode::kInvalid);
 }
 
-TEST(Connect, AServerThatClosesEarly) {
-  for (const std::size_t bytes_before : {0u, 1u, 8u, 319u}) {
+TEST(Connect, AServerThatClosesAfterAnyByteOfItsReply) {
+  for (std::size_t bytes_before = 0; bytes_before < protocol::kHelloReplyBytes; ++bytes_before) {
     OneShotServer server(tcp_listener(), [&](int socket) {
       (void)read_hello(socket);
       const auto bytes = protocol::encode_hello_reply({});
@@ -257,6 +258,25 @@ TEST(Connect, UnixSockets) {
   const auto stale = connect(*parse_server_address("unix:" + path), {}, within(1s));
   ASSERT_FALSE(stale.has_value());
   EXPECT_EQ(stale.error().system_errno, ECONNREFUSED);
+}
+
+TEST(Connect, AFullUnixQueueEndsWithTheTimeout) {
+  const testing::TemporaryFolder folder;
+  const UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const std::string path = folder.file("s");
+  std::copy(path.begin(), path.end(), name.sun_path);
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&name), sizeof name), 0);
+  ASSERT_EQ(::listen(listener.get(), 0), 0);
+  const UniqueFd first(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::connect(first.get(), reinterpret_cast<sockaddr*>(&name), sizeof name), 0); // takes the one place
+  const auto start = Clock::now();
+  const auto connection = connect(*parse_server_address("unix:" + path), {}, within(100ms));
+  ASSERT_FALSE(connection.has_value());
+  EXPECT_EQ(connection.error().code, ErrorCode::kTimeout);
+  EXPECT_GE(Clock::now() - start, 100ms);
+  EXPECT_LT(Clock::now() - start, 3s);
 }
 
 TEST(Connect, LeavesNoDescriptorBehind) {

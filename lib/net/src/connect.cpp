@@ -12,11 +12,13 @@
 #include <cstring>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <thread>
 
 namespace farcl::net {
 
 namespace {
 constexpr std::chrono::milliseconds kLeastSshTimeout = std::chrono::seconds(10); ///< ssh logs in, and may cross the world
+constexpr auto kFullQueuePause = std::chrono::milliseconds(1);
 
 /// Adds the address, as the user wrote it, and advice for the usual mistakes.
 Error explain(Error error, const ServerAddress& address) {
@@ -30,7 +32,7 @@ Error explain(Error error, const ServerAddress& address) {
   return error;
 }
 
-Result<UniqueFd> connect_unix(const std::string& path) {
+Result<UniqueFd> connect_unix(const std::string& path, Clock::time_point deadline) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof name.sun_path) {
@@ -41,11 +43,13 @@ Result<UniqueFd> connect_unix(const std::string& path) {
   if (!socket) {
     return fail_errno(errno, "no socket could be made");
   }
-  // A Unix connect never waits: EAGAIN means that the listener's queue is full.
   while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
-    if (errno != EINTR) {
-      auto failure = fail_errno(errno, "no connection");
-      failure.value().code = errno == EAGAIN ? ErrorCode::kTimeout : ErrorCode::kDisconnected;
+    const int error = errno;
+    if (error == EAGAIN && Clock::now() < deadline) {
+      std::this_thread::sleep_for(kFullQueuePause); // the listener's queue is full, and nothing tells when it is not
+    } else if (error != EINTR) {
+      auto failure = fail_errno(error, "no connection");
+      failure.value().code = error == EAGAIN ? ErrorCode::kTimeout : ErrorCode::kDisconnected;
       return failure;
     }
   }
@@ -61,7 +65,7 @@ Result<UniqueFd> connect_network(const ServerAddress& address, Clock::time_point
 }
 
 Result<Connection> connect_socket(const ServerAddress& address, const protocol::Hello& hello, Clock::time_point deadline) {
-  auto socket = address.scheme == Scheme::kUnix ? connect_unix(address.path) : connect_network(address, deadline);
+  auto socket = address.scheme == Scheme::kUnix ? connect_unix(address.path, deadline) : connect_network(address, deadline);
   if (!socket) {
     return pass_on(std::move(socket));
   }

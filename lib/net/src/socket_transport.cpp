@@ -73,7 +73,8 @@ Result<std::size_t> SocketTransport::send(std::span<const ConstBytes> parts) {
   message.msg_iov = vectors.data();
   message.msg_iovlen = count;
   for (;;) {
-    const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = count == 1 ? ::send(socket_.get(), parts[0].data(), parts[0].size(), MSG_NOSIGNAL | MSG_DONTWAIT)
+                                    : ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       return static_cast<std::size_t>(sent);
     }
