@@ -7,9 +7,7 @@ target_compile_options(farcl_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
 # g++ 12 sees overflows in std::vector and std::string that are not there (its bugs 105329, 105762).
 target_compile_options(farcl_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>)
 if(FARCL_WERROR)
-  # g++ 12 sees impossible sizes in its own library's string and vector code; it may say so, but that fails no build.
-  target_compile_options(farcl_flags INTERFACE -Werror
-                         $<$<CXX_COMPILER_ID:GNU>:-Wno-error=restrict -Wno-error=stringop-overflow -Wno-error=array-bounds -Wno-error=stringop-overread>)
+  target_compile_options(farcl_flags INTERFACE -Werror)
 endif()
 if(FARCL_SANITIZE)
   target_compile_options(farcl_flags INTERFACE -fsanitize=${FARCL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
