@@ -20,14 +20,23 @@ DeviceProperty text(cl_device_info name, std::string value) { return {name, std:
 
 protocol::DeviceInfo plain_device() {
   return {"fake",
-          {number(CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU), number(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, 3),
-           {CL_DEVICE_MAX_WORK_ITEM_SIZES, Numbers{kMaxGroup, kMaxGroup, kMaxItemsZ}}, number(CL_DEVICE_MAX_WORK_GROUP_SIZE, kMaxGroup),
-           number(CL_DEVICE_ADDRESS_BITS, 64), number(CL_DEVICE_MAX_MEM_ALLOC_SIZE, kMaxAlloc), number(CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024),
-           number(CL_DEVICE_LOCAL_MEM_SIZE, kLocalBytes), number(CL_DEVICE_COMPILER_AVAILABLE, 1), number(CL_DEVICE_LINKER_AVAILABLE, 1),
+          {number(CL_DEVICE_TYPE, CL_DEVICE_TYPE_CPU),
+           number(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, 3),
+           {CL_DEVICE_MAX_WORK_ITEM_SIZES, Numbers{kMaxGroup, kMaxGroup, kMaxItemsZ}},
+           number(CL_DEVICE_MAX_WORK_GROUP_SIZE, kMaxGroup),
+           number(CL_DEVICE_ADDRESS_BITS, 64),
+           number(CL_DEVICE_MAX_MEM_ALLOC_SIZE, kMaxAlloc),
+           number(CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024),
+           number(CL_DEVICE_LOCAL_MEM_SIZE, kLocalBytes),
+           number(CL_DEVICE_COMPILER_AVAILABLE, 1),
+           number(CL_DEVICE_LINKER_AVAILABLE, 1),
            number(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE),
-           number(CL_DEVICE_NUMERIC_VERSION, CL_MAKE_VERSION(3, 0, 0)), text(CL_DEVICE_NAME, "plain"),
-           text(CL_DEVICE_VERSION, "OpenCL 3.0 fake"), text(CL_DEVICE_OPENCL_C_VERSION, "OpenCL C 1.2 fake"),
-           text(CL_DEVICE_EXTENSIONS, "cl_khr_fp64 cl_khr_byte_addressable_store"), text(CL_DEVICE_PROFILE, "FULL_PROFILE")}};
+           number(CL_DEVICE_NUMERIC_VERSION, CL_MAKE_VERSION(3, 0, 0)),
+           text(CL_DEVICE_NAME, "plain"),
+           text(CL_DEVICE_VERSION, "OpenCL 3.0 fake"),
+           text(CL_DEVICE_OPENCL_C_VERSION, "OpenCL C 1.2 fake"),
+           text(CL_DEVICE_EXTENSIONS, "cl_khr_fp64 cl_khr_byte_addressable_store"),
+           text(CL_DEVICE_PROFILE, "FULL_PROFILE")}};
 }
 
 void replace(protocol::DeviceInfo& device, DeviceProperty property) {
@@ -88,7 +97,8 @@ protocol::BuildDone build_reply(const protocol::BuildProgram& request, cl_int st
   done.status = status;
   done.log = status == CL_SUCCESS ? "" : "source.cl:1:1: error: as the test wants\n";
   if (status == CL_SUCCESS) {
-    done.binary_type = request.stage == protocol::BuildStage::kCompile ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    done.binary_type =
+        request.stage == protocol::BuildStage::kCompile ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     done.binary_bytes = 100;
     done.info = request.stage == protocol::BuildStage::kCompile ? ProgramInfo{} : program_info();
   }
@@ -134,8 +144,7 @@ Bench::Bench(bool fresh) : server(connect(fresh)) {
   other_context = keep(api.clCreateContext(nullptr, 1, devices.data(), nullptr, nullptr, nullptr), api.clReleaseContext);
   queue = keep(api.clCreateCommandQueue(context, devices[kPlain], 0, nullptr), api.clReleaseCommandQueue);
   odd_queue = keep(api.clCreateCommandQueue(context, devices[kOdd], 0, nullptr), api.clReleaseCommandQueue);
-  profiling_queue =
-      keep(api.clCreateCommandQueue(context, devices[kPlain], CL_QUEUE_PROFILING_ENABLE, nullptr), api.clReleaseCommandQueue);
+  profiling_queue = keep(api.clCreateCommandQueue(context, devices[kPlain], CL_QUEUE_PROFILING_ENABLE, nullptr), api.clReleaseCommandQueue);
 }
 
 Bench::~Bench() {
@@ -148,7 +157,8 @@ Bench::~Bench() {
 template <class Handle>
 std::vector<Handle> Bench::bad() {
   static std::array<std::uint64_t, 8> nothing{};
-  const auto wrong_type = std::is_same_v<Handle, cl_device_id> ? reinterpret_cast<Handle>(context) : reinterpret_cast<Handle>(devices[kPlain]);
+  const auto wrong_type =
+      std::is_same_v<Handle, cl_device_id> ? reinterpret_cast<Handle>(context) : reinterpret_cast<Handle>(devices[kPlain]);
   std::vector<Handle> handles = {nullptr, reinterpret_cast<Handle>(nothing.data()), wrong_type};
   if constexpr (std::is_same_v<Handle, cl_context>) {
     handles.push_back(api.clCreateContext(nullptr, 1, devices.data(), nullptr, nullptr, nullptr));
@@ -239,9 +249,8 @@ cl_event Bench::profiled_event() {
 }
 
 void Bench::builds_say(cl_int status) {
-  server.script().with([&](Script& script) {
-    script.on_build = [status](const protocol::BuildProgram& request) { return build_reply(request, status); };
-  });
+  server.script().with(
+      [&](Script& script) { script.on_build = [status](const protocol::BuildProgram& request) { return build_reply(request, status); }; });
 }
 
 void Bench::kill_server() {

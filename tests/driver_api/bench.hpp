@@ -46,7 +46,8 @@ public:
     ++expectations;
     EXPECT_EQ(code, wanted);
   }
-  /// For calls that return something and have an errcode_ret, which must be null with an error: expect_made([&](cl_int* e) { return ...; }).
+  /// For calls that return something and have an errcode_ret, which must be null with an error: expect_made([&](cl_int* e) { return ...;
+  /// }).
   template <class Call>
   void expect_made(Call&& call) {
     cl_int code = 12345;
@@ -106,8 +107,8 @@ private:
 template <Entry kEntry, cl_int kCode>
 void provoke(Bench& b);
 
-#define ROW(entry_point, code)                                                                                                              \
-  template <>                                                                                                                               \
+#define ROW(entry_point, code) \
+  template <>                  \
   void provoke<Entry::entry_point, code>(Bench & b)
 
 /// Rows that kill their server.

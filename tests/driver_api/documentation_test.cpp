@@ -24,8 +24,8 @@ std::string table() {
       << "| entry point | round trips | error codes |\n|---|---|---|\n";
   for (const driver::EntryDescription& entry : driver::kEntries) {
     if (entry.present) {
-      out << "| `" << entry.name << "` | " << entry.round_trips << (entry.reason.empty() ? "" : ": ") << entry.reason << " | " << entry.code_names
-          << " |\n";
+      out << "| `" << entry.name << "` | " << entry.round_trips << (entry.reason.empty() ? "" : ": ") << entry.reason << " | "
+          << entry.code_names << " |\n";
     }
   }
   out << "\nNot there:\n\n| entry point | returns | why |\n|---|---|---|\n";

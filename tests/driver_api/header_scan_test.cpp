@@ -123,7 +123,7 @@ TEST_F(HeaderScan, ResolvesMacros) {
   EXPECT_EQ(scan("#include HEADER\n", "-D HEADER='\"d.h\"'"), (Files{{"d.h", "d"}}));
   EXPECT_EQ(scan("#include HEADER\n", "-DHEADER=\\\"d.h\\\""), (Files{{"d.h", "d"}}));
   EXPECT_EQ(scan("#define A B\n#define B A\n#include A\n"), Files{}); // a circle
-  EXPECT_EQ(scan("#define NAME \"a.h\"\n"), Files{});                  // named, not included
+  EXPECT_EQ(scan("#define NAME \"a.h\"\n"), Files{});                 // named, not included
 }
 
 TEST_F(HeaderScan, NeverLeavesTheFolders) {

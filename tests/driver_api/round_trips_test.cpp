@@ -45,10 +45,13 @@ TEST(RoundTrips, AreWhatTheListSays) {
   EXPECT_EQ(trips([&] { return api.clWaitForEvents(1, &event); }), 0u); // complete
   EXPECT_EQ(trips([&] { return api.clReleaseEvent(event); }), 0u);
   for (const std::size_t size : {std::size_t{4}, std::size_t{64} << 10, std::size_t{256} << 10}) {
-    EXPECT_EQ(trips([&] { return api.clEnqueueWriteBuffer(b.queue, buffer, CL_TRUE, 0, size, host.data(), 0, nullptr, nullptr); }), 0u) << size;
+    EXPECT_EQ(trips([&] { return api.clEnqueueWriteBuffer(b.queue, buffer, CL_TRUE, 0, size, host.data(), 0, nullptr, nullptr); }), 0u)
+        << size;
   }
-  EXPECT_EQ(trips([&] { return api.clEnqueueWriteBuffer(b.queue, buffer, CL_TRUE, 0, host.size(), host.data(), 0, nullptr, nullptr); }), 1u);
-  EXPECT_EQ(trips([&] { return api.clEnqueueWriteBuffer(b.queue, buffer, CL_FALSE, 0, host.size(), host.data(), 0, nullptr, nullptr); }), 0u);
+  EXPECT_EQ(trips([&] { return api.clEnqueueWriteBuffer(b.queue, buffer, CL_TRUE, 0, host.size(), host.data(), 0, nullptr, nullptr); }),
+            1u);
+  EXPECT_EQ(trips([&] { return api.clEnqueueWriteBuffer(b.queue, buffer, CL_FALSE, 0, host.size(), host.data(), 0, nullptr, nullptr); }),
+            0u);
   EXPECT_EQ(trips([&] { return api.clEnqueueFillBuffer(b.queue, buffer, host.data(), 1, 0, 64, 0, nullptr, nullptr); }), 0u);
   EXPECT_EQ(trips([&] { return api.clEnqueueCopyBuffer(b.queue, buffer, buffer, 0, 64, 64, 0, nullptr, nullptr); }), 0u);
   EXPECT_EQ(trips([&] { return api.clEnqueueMarkerWithWaitList(b.queue, 0, nullptr, nullptr); }), 0u);
@@ -64,7 +67,8 @@ TEST(RoundTrips, AreWhatTheListSays) {
   EXPECT_EQ(trips([&] { return api.clEnqueueUnmapMemObject(b.queue, buffer, mapped, 0, nullptr, nullptr); }), 0u);
   EXPECT_EQ(trips([&] {
               cl_int code = 0;
-              mapped = api.clEnqueueMapBuffer(b.queue, buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4096, 0, nullptr, nullptr, &code);
+              mapped =
+                  api.clEnqueueMapBuffer(b.queue, buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4096, 0, nullptr, nullptr, &code);
               return code;
             }),
             0u);
@@ -127,10 +131,9 @@ TEST(RoundTrips, BuildsWaitOnceAndWithACallbackNotAtAll) {
   ASSERT_TRUE(built.wait());
   EXPECT_EQ(built.program, program);
   cl_build_status status = CL_BUILD_NONE;
-  EXPECT_EQ(trips([&] {
-              return api.clGetProgramBuildInfo(program, b.devices[0], CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr);
-            }),
-            0u);
+  EXPECT_EQ(
+      trips([&] { return api.clGetProgramBuildInfo(program, b.devices[0], CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr); }),
+      0u);
   EXPECT_EQ(status, CL_BUILD_SUCCESS);
   cl_kernel kernel = nullptr;
   EXPECT_EQ(trips([&] {

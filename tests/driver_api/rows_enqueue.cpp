@@ -84,16 +84,26 @@ void no_host_access(Bench& b, const Enqueue& enqueue, cl_mem_flags one_way) {
   }
 }
 
-cl_int read(Bench&, const Call& c) { return api.clEnqueueReadBuffer(c.queue, c.buffer, c.blocking, 0, 64, host_memory, c.count, c.events, nullptr); }
-cl_int write(Bench&, const Call& c) { return api.clEnqueueWriteBuffer(c.queue, c.buffer, c.blocking, 0, 64, host_memory, c.count, c.events, nullptr); }
+cl_int read(Bench&, const Call& c) {
+  return api.clEnqueueReadBuffer(c.queue, c.buffer, c.blocking, 0, 64, host_memory, c.count, c.events, nullptr);
+}
+cl_int write(Bench&, const Call& c) {
+  return api.clEnqueueWriteBuffer(c.queue, c.buffer, c.blocking, 0, 64, host_memory, c.count, c.events, nullptr);
+}
 cl_int read_rect(Bench&, const Call& c) {
-  return api.clEnqueueReadBufferRect(c.queue, c.buffer, c.blocking, kOrigin, kOrigin, kRegion, 0, 0, 0, 0, host_memory, c.count, c.events, nullptr);
+  return api.clEnqueueReadBufferRect(c.queue, c.buffer, c.blocking, kOrigin, kOrigin, kRegion, 0, 0, 0, 0, host_memory, c.count, c.events,
+                                     nullptr);
 }
 cl_int write_rect(Bench&, const Call& c) {
-  return api.clEnqueueWriteBufferRect(c.queue, c.buffer, c.blocking, kOrigin, kOrigin, kRegion, 0, 0, 0, 0, host_memory, c.count, c.events, nullptr);
+  return api.clEnqueueWriteBufferRect(c.queue, c.buffer, c.blocking, kOrigin, kOrigin, kRegion, 0, 0, 0, 0, host_memory, c.count, c.events,
+                                      nullptr);
 }
-cl_int copy_from(Bench& b, const Call& c) { return api.clEnqueueCopyBuffer(c.queue, c.buffer, b.buffer(), 0, 0, 64, c.count, c.events, nullptr); }
-cl_int copy_to(Bench& b, const Call& c) { return api.clEnqueueCopyBuffer(c.queue, b.buffer(), c.buffer, 0, 0, 64, c.count, c.events, nullptr); }
+cl_int copy_from(Bench& b, const Call& c) {
+  return api.clEnqueueCopyBuffer(c.queue, c.buffer, b.buffer(), 0, 0, 64, c.count, c.events, nullptr);
+}
+cl_int copy_to(Bench& b, const Call& c) {
+  return api.clEnqueueCopyBuffer(c.queue, b.buffer(), c.buffer, 0, 0, 64, c.count, c.events, nullptr);
+}
 cl_int copy_rect_from(Bench& b, const Call& c) {
   return api.clEnqueueCopyBufferRect(c.queue, c.buffer, b.buffer(), kOrigin, kOrigin, kRegion, 0, 0, 0, 0, c.count, c.events, nullptr);
 }
@@ -133,17 +143,17 @@ cl_int barrier(Bench&, const Call& c) { return api.clEnqueueBarrierWithWaitList(
 } // namespace
 
 // What the commands on buffers share.
-#define BUFFER_COMMAND_ROWS(entry_point, enqueue)                                                                                           \
-  ROW(entry_point, CL_INVALID_COMMAND_QUEUE) { bad_queue(b, enqueue); }                                                                     \
-  ROW(entry_point, CL_INVALID_MEM_OBJECT) { bad_buffer(b, enqueue); }                                                                       \
-  ROW(entry_point, CL_INVALID_EVENT_WAIT_LIST) { bad_wait_list(b, enqueue); }                                                               \
-  ROW(entry_point, CL_INVALID_CONTEXT) {                                                                                                    \
-    foreign_buffer(b, enqueue);                                                                                                             \
-    foreign_event(b, enqueue);                                                                                                              \
+#define BUFFER_COMMAND_ROWS(entry_point, enqueue)                             \
+  ROW(entry_point, CL_INVALID_COMMAND_QUEUE) { bad_queue(b, enqueue); }       \
+  ROW(entry_point, CL_INVALID_MEM_OBJECT) { bad_buffer(b, enqueue); }         \
+  ROW(entry_point, CL_INVALID_EVENT_WAIT_LIST) { bad_wait_list(b, enqueue); } \
+  ROW(entry_point, CL_INVALID_CONTEXT) {                                      \
+    foreign_buffer(b, enqueue);                                               \
+    foreign_event(b, enqueue);                                                \
   }
-#define ALIGNMENT_ROW(entry_point, enqueue)                                                                                                 \
+#define ALIGNMENT_ROW(entry_point, enqueue) \
   ROW(entry_point, CL_MISALIGNED_SUB_BUFFER_OFFSET) { misaligned(b, enqueue); }
-#define BLOCKING_ROW(entry_point, enqueue)                                                                                                  \
+#define BLOCKING_ROW(entry_point, enqueue) \
   ROW(entry_point, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) { failed_list(b, enqueue); }
 
 BUFFER_COMMAND_ROWS(clEnqueueReadBuffer, read)
@@ -187,13 +197,13 @@ void bad_rects(Bench& b, Rect&& enqueue) {
   b.expect(enqueue(kOrigin, nullptr, 0, 0));
   b.expect(enqueue(kOrigin, empty, 0, 0));
   b.expect(enqueue(kOrigin, wide, 0, 0));
-  b.expect(enqueue(kOrigin, deep, 0, 0));   // ends behind the buffer
-  b.expect(enqueue(far, kRegion, 0, 0));    // overflows
-  b.expect(enqueue(last, kRegion, 0, 0));   // starts inside, ends outside
-  b.expect(enqueue(kOrigin, kRegion, 15, 0));     // row pitch below the width
-  b.expect(enqueue(kOrigin, kRegion, 16, 63));    // slice pitch below a slice
-  b.expect(enqueue(kOrigin, kRegion, 16, 65));    // no multiple of the row pitch
-  b.expect(enqueue(kOrigin, kRegion, kHuge, 0));  // overflows
+  b.expect(enqueue(kOrigin, deep, 0, 0));        // ends behind the buffer
+  b.expect(enqueue(far, kRegion, 0, 0));         // overflows
+  b.expect(enqueue(last, kRegion, 0, 0));        // starts inside, ends outside
+  b.expect(enqueue(kOrigin, kRegion, 15, 0));    // row pitch below the width
+  b.expect(enqueue(kOrigin, kRegion, 16, 63));   // slice pitch below a slice
+  b.expect(enqueue(kOrigin, kRegion, 16, 65));   // no multiple of the row pitch
+  b.expect(enqueue(kOrigin, kRegion, kHuge, 0)); // overflows
 }
 } // namespace
 
@@ -204,11 +214,13 @@ ROW(clEnqueueReadBufferRect, CL_INVALID_OPERATION) { no_host_access(b, read_rect
 ROW(clEnqueueReadBufferRect, CL_INVALID_VALUE) {
   cl_mem buffer = b.buffer();
   bad_rects(b, [&](const std::size_t* origin, const std::size_t* region, std::size_t row, std::size_t slice) {
-    return api.clEnqueueReadBufferRect(b.queue, buffer, CL_FALSE, origin, kOrigin, region, row, slice, 0, 0, host_memory, 0, nullptr, nullptr);
+    return api.clEnqueueReadBufferRect(b.queue, buffer, CL_FALSE, origin, kOrigin, region, row, slice, 0, 0, host_memory, 0, nullptr,
+                                       nullptr);
   });
   b.expect(api.clEnqueueReadBufferRect(b.queue, buffer, CL_FALSE, kOrigin, kOrigin, kRegion, 0, 0, 0, 0, nullptr, 0, nullptr, nullptr));
   b.expect(api.clEnqueueReadBufferRect(b.queue, buffer, CL_FALSE, kOrigin, nullptr, kRegion, 0, 0, 0, 0, host_memory, 0, nullptr, nullptr));
-  b.expect(api.clEnqueueReadBufferRect(b.queue, buffer, CL_FALSE, kOrigin, kOrigin, kRegion, 0, 0, 15, 0, host_memory, 0, nullptr, nullptr));
+  b.expect(
+      api.clEnqueueReadBufferRect(b.queue, buffer, CL_FALSE, kOrigin, kOrigin, kRegion, 0, 0, 15, 0, host_memory, 0, nullptr, nullptr));
 }
 ROW(clEnqueueReadBufferRect, CL_OUT_OF_RESOURCES) {
   b.server.script().with([](Script& script) { script.read_status = CL_OUT_OF_RESOURCES; });
@@ -224,7 +236,8 @@ ROW(clEnqueueWriteBufferRect, CL_INVALID_OPERATION) { no_host_access(b, write_re
 ROW(clEnqueueWriteBufferRect, CL_INVALID_VALUE) {
   cl_mem buffer = b.buffer();
   bad_rects(b, [&](const std::size_t* origin, const std::size_t* region, std::size_t row, std::size_t slice) {
-    return api.clEnqueueWriteBufferRect(b.queue, buffer, CL_FALSE, origin, kOrigin, region, row, slice, 0, 0, host_memory, 0, nullptr, nullptr);
+    return api.clEnqueueWriteBufferRect(b.queue, buffer, CL_FALSE, origin, kOrigin, region, row, slice, 0, 0, host_memory, 0, nullptr,
+                                        nullptr);
   });
   b.expect(api.clEnqueueWriteBufferRect(b.queue, buffer, CL_FALSE, kOrigin, kOrigin, kRegion, 0, 0, 0, 0, nullptr, 0, nullptr, nullptr));
 }
@@ -395,7 +408,9 @@ void bad_kernel(Bench& b, const std::function<cl_int(cl_kernel)>& enqueue) {
   }
 }
 const std::size_t kEight = 8;
-cl_int launch_of(Bench& b, cl_kernel kernel) { return api.clEnqueueNDRangeKernel(b.queue, kernel, 1, nullptr, &kEight, nullptr, 0, nullptr, nullptr); }
+cl_int launch_of(Bench& b, cl_kernel kernel) {
+  return api.clEnqueueNDRangeKernel(b.queue, kernel, 1, nullptr, &kEight, nullptr, 0, nullptr, nullptr);
+}
 cl_int task_of(Bench& b, cl_kernel kernel) { return api.clEnqueueTask(b.queue, kernel, 0, nullptr, nullptr); }
 } // namespace
 
@@ -425,11 +440,11 @@ ROW(clEnqueueNDRangeKernel, CL_INVALID_WORK_DIMENSION) {
 }
 ROW(clEnqueueNDRangeKernel, CL_INVALID_GLOBAL_WORK_SIZE) {
   cl_kernel kernel = kernel_for(b, kOdd);
-  b.expect(ndrange(b.odd_queue, kernel, 1, {}, {}, {}));                          // before OpenCL 2.1
-  b.expect(ndrange(b.odd_queue, kernel, 2, {}, {8, 0}, {}));                      // before OpenCL 2.1
-  b.expect(ndrange(b.odd_queue, kernel, 1, {}, {std::size_t{1} << 32}, {}));      // more than the device's size_t holds
+  b.expect(ndrange(b.odd_queue, kernel, 1, {}, {}, {}));                     // before OpenCL 2.1
+  b.expect(ndrange(b.odd_queue, kernel, 2, {}, {8, 0}, {}));                 // before OpenCL 2.1
+  b.expect(ndrange(b.odd_queue, kernel, 1, {}, {std::size_t{1} << 32}, {})); // more than the device's size_t holds
   EXPECT_EQ(api.clReleaseKernel(kernel), CL_SUCCESS);
-  EXPECT_EQ(ndrange(b.queue, b.ready_kernel(), 1, {}, {}, {}), CL_SUCCESS);       // later it is a command that does nothing
+  EXPECT_EQ(ndrange(b.queue, b.ready_kernel(), 1, {}, {}, {}), CL_SUCCESS); // later it is a command that does nothing
   EXPECT_EQ(ndrange(b.queue, b.ready_kernel(), 2, {}, {8, 0}, {}), CL_SUCCESS);
 }
 ROW(clEnqueueNDRangeKernel, CL_INVALID_GLOBAL_OFFSET) {
@@ -438,9 +453,9 @@ ROW(clEnqueueNDRangeKernel, CL_INVALID_GLOBAL_OFFSET) {
 }
 ROW(clEnqueueNDRangeKernel, CL_INVALID_WORK_GROUP_SIZE) {
   cl_kernel kernel = b.ready_kernel();
-  b.expect(ndrange(b.queue, kernel, 1, {}, {10}, {4}));            // not uniform
-  b.expect(ndrange(b.queue, kernel, 1, {}, {8}, {0}));             // empty
-  b.expect(ndrange(b.queue, kernel, 2, {}, {32, 32}, {32, 32}));   // 1024 work-items
+  b.expect(ndrange(b.queue, kernel, 1, {}, {10}, {4}));          // not uniform
+  b.expect(ndrange(b.queue, kernel, 1, {}, {8}, {0}));           // empty
+  b.expect(ndrange(b.queue, kernel, 2, {}, {32, 32}, {32, 32})); // 1024 work-items
   b.expect(ndrange(b.queue, kernel, 3, {}, {8, 8, 8}, {kHuge, kHuge, 2}));
   cl_kernel required = b.ready_kernel("required"); // reqd_work_group_size(8, 1, 1)
   b.expect(ndrange(b.queue, required, 1, {}, {16}, {4}));
@@ -449,9 +464,7 @@ ROW(clEnqueueNDRangeKernel, CL_INVALID_WORK_GROUP_SIZE) {
   EXPECT_EQ(ndrange(b.queue, required, 1, {}, {16}, {8}), CL_SUCCESS);
   EXPECT_EQ(ndrange(b.queue, required, 1, {}, {16}, {}), CL_SUCCESS);
 }
-ROW(clEnqueueNDRangeKernel, CL_INVALID_WORK_ITEM_SIZE) {
-  b.expect(ndrange(b.queue, b.ready_kernel(), 3, {}, {1, 1, 128}, {1, 1, 128}));
-}
+ROW(clEnqueueNDRangeKernel, CL_INVALID_WORK_ITEM_SIZE) { b.expect(ndrange(b.queue, b.ready_kernel(), 3, {}, {1, 1, 128}, {1, 1, 128})); }
 ROW(clEnqueueNDRangeKernel, CL_OUT_OF_RESOURCES) {
   cl_kernel kernel = b.ready_kernel();
   EXPECT_EQ(api.clSetKernelArg(kernel, 1, kLocalBytes + 1, nullptr), CL_SUCCESS);

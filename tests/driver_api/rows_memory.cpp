@@ -38,7 +38,9 @@ void bad_host_pointers(Bench& b, const CreateBuffer& create) {
 }
 
 CreateBuffer plain(cl_context context) {
-  return [=](cl_mem_flags flags, std::size_t size, void* host_ptr, cl_int* e) { return api.clCreateBuffer(context, flags, size, host_ptr, e); };
+  return [=](cl_mem_flags flags, std::size_t size, void* host_ptr, cl_int* e) {
+    return api.clCreateBuffer(context, flags, size, host_ptr, e);
+  };
 }
 CreateBuffer with_properties(cl_context context, const cl_mem_properties* properties = nullptr) {
   return [=](cl_mem_flags flags, std::size_t size, void* host_ptr, cl_int* e) {
@@ -84,13 +86,18 @@ ROW(clCreateSubBuffer, CL_INVALID_MEM_OBJECT) {
   b.expect_made([&](cl_int* e) { return sub_buffer(b.misaligned_sub_buffer(), 0, 0, 64, e); }); // a sub-buffer has none
 }
 ROW(clCreateSubBuffer, CL_INVALID_VALUE) {
-  const std::pair<cl_mem_flags, cl_mem_flags> conflicts[] = {
-      {CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE},      {CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY},
-      {CL_MEM_READ_ONLY, CL_MEM_READ_WRITE},       {CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY},
-      {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY}, {CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY},
-      {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY},  {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_WRITE_ONLY},
-      {0, CL_MEM_USE_HOST_PTR},                    {0, CL_MEM_ALLOC_HOST_PTR},
-      {0, CL_MEM_COPY_HOST_PTR},                   {0, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY}};
+  const std::pair<cl_mem_flags, cl_mem_flags> conflicts[] = {{CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE},
+                                                             {CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY},
+                                                             {CL_MEM_READ_ONLY, CL_MEM_READ_WRITE},
+                                                             {CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY},
+                                                             {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY},
+                                                             {CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY},
+                                                             {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY},
+                                                             {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_WRITE_ONLY},
+                                                             {0, CL_MEM_USE_HOST_PTR},
+                                                             {0, CL_MEM_ALLOC_HOST_PTR},
+                                                             {0, CL_MEM_COPY_HOST_PTR},
+                                                             {0, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY}};
   for (const auto& [parent, flags] : conflicts) {
     cl_mem buffer = b.buffer(parent);
     b.expect_made([&, flags = flags](cl_int* e) { return sub_buffer(buffer, flags, 0, 64, e); });

@@ -130,7 +130,8 @@ ROW(clCreateContext, CL_DEVICE_NOT_AVAILABLE) {
 
 ROW(clCreateContextFromType, CL_INVALID_PLATFORM) {
   for (auto handle : b.bad<cl_platform_id>()) {
-    b.expect_made([&](cl_int* e) { return api.clCreateContextFromType(platform_property(handle), CL_DEVICE_TYPE_ALL, nullptr, nullptr, e); });
+    b.expect_made(
+        [&](cl_int* e) { return api.clCreateContextFromType(platform_property(handle), CL_DEVICE_TYPE_ALL, nullptr, nullptr, e); });
   }
 }
 ROW(clCreateContextFromType, CL_INVALID_PROPERTY) {
@@ -241,9 +242,8 @@ ROW(clCreateCommandQueueWithProperties, CL_INVALID_VALUE) {
   b.expect_made([&](cl_int* e) { return with_properties(b, device, {CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE_DEFAULT}, e); });
 }
 ROW(clCreateCommandQueueWithProperties, CL_INVALID_QUEUE_PROPERTIES) {
-  b.expect_made([&](cl_int* e) {
-    return with_properties(b, b.devices[kOdd], {CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}, e);
-  });
+  b.expect_made(
+      [&](cl_int* e) { return with_properties(b, b.devices[kOdd], {CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}, e); });
   b.expect_made([&](cl_int* e) {
     return with_properties(b, b.devices[0], {CL_QUEUE_PROPERTIES, CL_QUEUE_ON_DEVICE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}, e);
   });
@@ -282,6 +282,7 @@ ROW(clFinish, CL_INVALID_COMMAND_QUEUE) {
 }
 ROW(clFinish, CL_OUT_OF_RESOURCES) {
   b.server.script().with([](Script& script) { script.finish_status = CL_OUT_OF_RESOURCES; });
+  EXPECT_EQ(api.clEnqueueFillBuffer(b.queue, b.buffer(), "x", 1, 0, 64, 0, nullptr, nullptr), CL_SUCCESS); // fails unseen
   b.expect(api.clFinish(b.queue));
   EXPECT_EQ(api.clFinish(b.queue), CL_SUCCESS); // told once
 }

@@ -254,9 +254,8 @@ ROW(clLinkProgram, CL_INVALID_OPERATION) {
 }
 ROW(clLinkProgram, CL_LINKER_NOT_AVAILABLE) {
   cl_program input = b.compiled_program(b.context);
-  b.expect_made([&](cl_int* e) {
-    return api.clLinkProgram(b.context, 1, &b.devices[kNoCompiler], nullptr, 1, &input, nullptr, nullptr, e);
-  });
+  b.expect_made(
+      [&](cl_int* e) { return api.clLinkProgram(b.context, 1, &b.devices[kNoCompiler], nullptr, 1, &input, nullptr, nullptr, e); });
 }
 ROW(clLinkProgram, CL_INVALID_LINKER_OPTIONS) {
   cl_program input = b.compiled_program();
@@ -299,8 +298,8 @@ ROW(clGetProgramInfo, CL_INVALID_VALUE) {
   }
 }
 ROW(clGetProgramInfo, CL_INVALID_PROGRAM_EXECUTABLE) {
-  for (const cl_program_info name : {CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT,
-                                     CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT}) {
+  for (const cl_program_info name :
+       {CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT, CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT}) {
     b.expect(api.clGetProgramInfo(b.source_program(), name, 0, nullptr, nullptr));
     b.expect(api.clGetProgramInfo(b.compiled_program(), name, 0, nullptr, nullptr));
   }
@@ -450,7 +449,8 @@ ROW(clGetKernelWorkGroupInfo, CL_INVALID_DEVICE) {
   for (auto handle : b.bad<cl_device_id>()) { // null as well: the program has several devices
     b.expect(api.clGetKernelWorkGroupInfo(b.kernel(), handle, CL_KERNEL_WORK_GROUP_SIZE, 0, nullptr, nullptr));
   }
-  b.expect(api.clGetKernelWorkGroupInfo(b.kernel("simple", b.other_context), b.devices[kOdd], CL_KERNEL_WORK_GROUP_SIZE, 0, nullptr, nullptr));
+  b.expect(
+      api.clGetKernelWorkGroupInfo(b.kernel("simple", b.other_context), b.devices[kOdd], CL_KERNEL_WORK_GROUP_SIZE, 0, nullptr, nullptr));
 }
 ROW(clGetKernelWorkGroupInfo, CL_INVALID_VALUE) {
   char small[1];

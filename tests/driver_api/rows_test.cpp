@@ -27,7 +27,7 @@ void add_rows(std::vector<RowEntry>& rows, std::index_sequence<kIndex...>) {
 
 std::vector<RowEntry> all_rows() {
   std::vector<RowEntry> rows;
-#define FARCL_ENTRY(name, ...)                                                                                                              \
+#define FARCL_ENTRY(name, ...) \
   add_rows<Entry::name>(rows, std::make_index_sequence<driver::kEntries[static_cast<std::size_t>(Entry::name)].codes.size()>());
 #define FARCL_ABSENT(name, code, reason)
 #include "driver/icd/api_list.def"
