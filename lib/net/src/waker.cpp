@@ -42,10 +42,9 @@ bool Waker::arm() noexcept {
 
 void Waker::disarm() noexcept {
   sleeping_.store(false, std::memory_order_seq_cst);
-  // Only a notifier that came during the sleep has written; one that writes after this makes the next sleep look again.
-  if (notified_.load(std::memory_order_seq_cst)) {
-    forget_stale();
-  }
+  // Always, also without a notification: what a notifier wrote after the sleep before would end every sleep from now on. A
+  // notification whose write is emptied out here has set `notified_` before, and nobody sleeps without looking at that.
+  forget_stale();
 }
 
 void Waker::forget_stale() noexcept {
