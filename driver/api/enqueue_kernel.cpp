@@ -1,17 +1,11 @@
 // clEnqueueNDRangeKernel, clEnqueueTask, markers and barriers.
 #include "driver/api/enqueue.hpp"
 #include "driver/objects/kernel.hpp"
+#include "driver/program/build.hpp"
 #include "driver/validate/kernel.hpp"
-
-#include <algorithm>
 
 namespace farcl::driver {
 namespace {
-
-bool is_built_for(const Program& program, const Device& device) {
-  const auto& devices = program.devices();
-  return std::find(devices.begin(), devices.end(), &device) != devices.end();
-}
 
 struct Range {
   cl_uint work_dim;

@@ -423,6 +423,7 @@ ROW(clEnqueueNDRangeKernel, CL_INVALID_CONTEXT) {
   foreign_event(b, launch);
 }
 ROW(clEnqueueNDRangeKernel, CL_INVALID_PROGRAM_EXECUTABLE) {
+  b.expect(ndrange(b.odd_queue, b.ready_kernel(), 1, {}, {8}, {})); // the program has three devices, the build was for one
   cl_kernel kernel = kernel_for(b, kOdd);
   b.expect(launch_of(b, kernel));
   EXPECT_EQ(api.clReleaseKernel(kernel), CL_SUCCESS);
