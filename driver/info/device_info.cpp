@@ -86,6 +86,11 @@ cl_int extensions_with_version(const Device& device, cl_device_info name, const 
   auto list = parse_name_versions(device.text(name));
   return sink.array(list.empty() ? name_versions_of_extensions(device.text(CL_DEVICE_EXTENSIONS)) : list);
 }
+/// None has passed it: a date that says so, in the form that programs parse.
+cl_int conformance_version(const Device& device, cl_device_info name, const InfoSink& sink) {
+  const std::string_view said = device.text(name);
+  return sink.text(said.empty() ? "v0000-01-01-00" : said);
+}
 cl_int no_parent(const Device&, cl_device_info, const InfoSink& sink) { return sink.value(cl_device_id{nullptr}); }
 cl_int root_count(const Device&, cl_device_info, const InfoSink& sink) { return sink.value(cl_uint{1}); } // root devices are not counted
 
@@ -210,7 +215,7 @@ constexpr DeviceRow kRows[] = {
     {CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, kUlong},
     {CL_DEVICE_PIPE_SUPPORT, kBool},
     {CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, kSize},
-    {CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, kText},
+    {CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, conformance_version},
 };
 
 } // namespace

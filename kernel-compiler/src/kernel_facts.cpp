@@ -225,6 +225,7 @@ void measure_bodies(const Module& module, ProgramInfo& info) {
     if (KernelInfo* kernel = find(info, body.getFnAttribute(kKernelAttribute).getValueAsString())) {
       kernel->cost_per_item = bounded_cost(body);
       kernel->private_bytes = stack_bytes(body);
+      kernel->uniform_work_groups = body.hasFnAttribute(kUniformAttribute);
     }
   }
 }
