@@ -10,7 +10,7 @@
 
 namespace farcl {
 
-inline constexpr std::uint64_t kMaxKernelNameBytes = 1024;
+inline constexpr std::uint64_t kMaxKernelNameBytes = 16u << 10;
 inline constexpr std::uint64_t kMaxKernelArguments = 1024;
 inline constexpr std::uint64_t kMaxKernelsPerProgram = 4096;
 inline constexpr std::uint64_t kMaxKernelAttributesBytes = 4096;
