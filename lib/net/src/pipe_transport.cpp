@@ -144,7 +144,7 @@ private:
 
   UniqueFd read_end_;
   UniqueFd write_end_;
-  bool half_broken_ = false; ///< of the receiving thread
+  std::atomic<bool> half_broken_{false};
   std::atomic<bool> stopped_{false};
   Waker stop_; // notified once and never consumed: every later wait returns at once
 };
