@@ -57,7 +57,7 @@ protected:
     relay_ = std::make_unique<Relay>(server_->tcp_address());
     ::setenv("POCL_REMOTE_SERVERS", relay_->address().c_str(), 1);
     ::setenv("OCL_ICD_VENDORS", FARCL_VENDORS_PATH, 1);
-    connect_ms_ = milliseconds([] { ASSERT_EQ(clGetPlatformIDs(1, &platform_, nullptr), CL_SUCCESS); });
+    ASSERT_EQ(clGetPlatformIDs(1, &platform_, nullptr), CL_SUCCESS);
     ASSERT_EQ(clGetDeviceIDs(platform_, CL_DEVICE_TYPE_ALL, 1, &device_, nullptr), CL_SUCCESS);
     cl_int status = 0;
     context_ = clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &status);
@@ -98,7 +98,6 @@ protected:
 
   static inline std::unique_ptr<PrivateServer> server_;
   static inline std::unique_ptr<Relay> relay_;
-  static inline double connect_ms_ = 0;
   static inline cl_platform_id platform_ = nullptr;
   static inline cl_device_id device_ = nullptr;
   static inline cl_context context_ = nullptr;
@@ -114,7 +113,20 @@ TEST_F(RoundTrips, TheRelayDelays) {
   EXPECT_GE(milliseconds([] { launch(); settle(); }), kRoundTripMs * 0.95);
 }
 
-TEST_F(RoundTrips, ConnectingTakesTwo) { EXPECT_LE(connect_ms_, (allowances().at("clGetPlatformIDs") + 0.5) * kRoundTripMs); }
+TEST_F(RoundTrips, ConnectingTakesTwo) {
+  // A process connects once, so these are new ones. The least counts: the server starts a process for each, and that takes as
+  // long as it takes.
+  double least = 1e9;
+  for (int i = 0; i < kRepetitions; ++i) {
+    const ProgramEnd end = run_program(client("look-around"), relay_->address(), std::chrono::seconds(10));
+    const auto after = end.out.find("after ");
+    ASSERT_NE(after, std::string::npos) << end.out;
+    ASSERT_EQ(end.out.find("devices 1"), 0U) << end.out;
+    least = std::min(least, std::atof(end.out.c_str() + after + 6));
+  }
+  EXPECT_GE(least, kRoundTripMs * 0.95);
+  EXPECT_LE(least, (allowances().at("clGetPlatformIDs") + 0.5) * kRoundTripMs);
+}
 
 TEST_F(RoundTrips, Queries) {
   std::array<char, 1024> text;
