@@ -11,9 +11,11 @@
 namespace farcl::driver {
 namespace {
 
-/// The program's executable; null: CL_INVALID_PROGRAM_EXECUTABLE.
-std::shared_ptr<const ProgramInfo> executable_of(Program& program) {
-  return program.build().with([](const BuildState& build) { return build.info; });
+/// Makes kernels of the program's executable (null: there is none) while no other build can begin: a kernel belongs to the build
+/// whose description it has.
+template <class Function>
+auto with_executable(Program& program, Function&& function) {
+  return program.build().with([&](const BuildState& build) { return function(build.info); });
 }
 
 cl_int set_buffer(Kernel& kernel, cl_uint index, cl_mem handle) {
@@ -42,19 +44,20 @@ cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* kernel_name
     if (object == nullptr) {
       return api_error(CL_INVALID_PROGRAM);
     }
-    const auto info = executable_of(*object);
-    if (!info) {
-      return api_error(CL_INVALID_PROGRAM_EXECUTABLE);
-    }
-    if (kernel_name == nullptr) {
-      return api_error(CL_INVALID_VALUE);
-    }
-    const auto found = std::find_if(info->kernels.begin(), info->kernels.end(),
-                                    [&](const KernelInfo& one) { return one.name == std::string_view(kernel_name); });
-    if (found == info->kernels.end()) {
-      return api_error(CL_INVALID_KERNEL_NAME);
-    }
-    return Kernel::create(*object, info, static_cast<std::uint32_t>(found - info->kernels.begin()))->handle();
+    return with_executable(*object, [&](const std::shared_ptr<const ProgramInfo>& info) -> ApiResult<cl_kernel> {
+      if (!info) {
+        return api_error(CL_INVALID_PROGRAM_EXECUTABLE);
+      }
+      if (kernel_name == nullptr) {
+        return api_error(CL_INVALID_VALUE);
+      }
+      const auto found = std::find_if(info->kernels.begin(), info->kernels.end(),
+                                      [&](const KernelInfo& one) { return one.name == std::string_view(kernel_name); });
+      if (found == info->kernels.end()) {
+        return api_error(CL_INVALID_KERNEL_NAME);
+      }
+      return Kernel::create(*object, info, static_cast<std::uint32_t>(found - info->kernels.begin()))->handle();
+    });
   });
 }
 
@@ -64,20 +67,21 @@ cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint num_kern
     if (object == nullptr) {
       return CL_INVALID_PROGRAM;
     }
-    const auto info = executable_of(*object);
-    if (!info) {
-      return CL_INVALID_PROGRAM_EXECUTABLE;
-    }
-    if (kernels != nullptr && num_kernels < info->kernels.size()) {
-      return CL_INVALID_VALUE;
-    }
-    for (std::uint32_t i = 0; kernels != nullptr && i < info->kernels.size(); ++i) {
-      kernels[i] = Kernel::create(*object, info, i)->handle();
-    }
-    if (num_kernels_ret != nullptr) {
-      *num_kernels_ret = static_cast<cl_uint>(info->kernels.size());
-    }
-    return CL_SUCCESS;
+    return with_executable(*object, [&](const std::shared_ptr<const ProgramInfo>& info) -> cl_int {
+      if (!info) {
+        return CL_INVALID_PROGRAM_EXECUTABLE;
+      }
+      if (kernels != nullptr && num_kernels < info->kernels.size()) {
+        return CL_INVALID_VALUE;
+      }
+      for (std::uint32_t i = 0; kernels != nullptr && i < info->kernels.size(); ++i) {
+        kernels[i] = Kernel::create(*object, info, i)->handle();
+      }
+      if (num_kernels_ret != nullptr) {
+        *num_kernels_ret = static_cast<cl_uint>(info->kernels.size());
+      }
+      return CL_SUCCESS;
+    });
   });
 }
 
