@@ -170,7 +170,10 @@ private:
       module_.getFunctionList().insert(from->getIterator(), to);
       to->copyAttributesFrom(from);
       to->copyMetadata(from, 0);
-      to->takeName(from);
+      // Unlike takeName, setName notices the name of an intrinsic.
+      const std::string name = from->getName().str();
+      from->setName("");
+      to->setName(name);
       flatten_attribute_types(*to);
       to->splice(to->begin(), from);
       for (auto [old_argument, new_argument] : zip(from->args(), to->args())) {

@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstring>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +52,8 @@ void on_out_of_memory(void*, const char*, bool) { ::_exit(kExitOutOfMemory); }
   }
   ::_exit(0);
 }
+
+double milliseconds(const timeval& time) { return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3; }
 
 /// The parent never maps what the child wrote: it copies it once into a file that nobody can change any more.
 Result<UniqueFd> seal_copy(int fd) {
@@ -126,7 +130,8 @@ BuildChild::Outcome BuildChild::finish(bool timed_out) {
     return died("the compiler did not finish within " + std::to_string(limit_.count()) + " s");
   }
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  rusage usage{};
+  while (::wait4(pid_, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   pid_ = -1;
   if (WIFSIGNALED(status)) {
@@ -138,6 +143,7 @@ BuildChild::Outcome BuildChild::finish(bool timed_out) {
     return died("the compiler ran out of memory");
   }
   Outcome outcome;
+  outcome.processor_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
   const auto bytes = read_file(reply_.get(), kMaxMessageBytes);
   if (WEXITSTATUS(status) != 0 || !bytes || !Reader(*bytes).read(outcome.data)) {
     return died("the compiler failed without an answer (is the program too large for its memory?)");

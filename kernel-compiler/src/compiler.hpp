@@ -19,10 +19,10 @@ public:
   /// Initialises LLVM and opens the builtin library.
   static Result<std::unique_ptr<Compiler>> create(const std::string& library_path);
 
-  /// Writes the shared object, if one is asked for, into `output` (an empty memory file). Once per process: lld and the
-  /// library are used up. `may_optimise` false: as -cl-opt-disable, whatever the request says.
+  /// Writes the shared object, if one is asked for, into `output` (an empty memory file). Once per process: lld is
+  /// used up. `may_optimise` false: as -cl-opt-disable, whatever the request says.
   CompileReplyData compile(const CompileRequest& request, int output, bool may_optimise);
-  /// Exercises the front end, so that children start with warm tables.
+  /// Exercises all parts once, so that children start with warm tables.
   void warm_up();
   /// Everything beside the request that decides what a build gives: versions, library, processor.
   [[nodiscard]] const std::string& identity() const { return identity_; }

@@ -16,8 +16,7 @@ public:
   /// Functions are read from the file only when a program needs them.
   static Result<BuiltinLibrary> open(const std::string& path, llvm::LLVMContext& context);
 
-  /// Links into `program` what it calls; all definitions become internal. Uses the library up: once per process (each build
-  /// is a fork of a process that opened the library).
+  /// Gives `program`, a module of the same context, definitions of what it calls, as internal functions.
   Status link_into(llvm::Module& program);
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -65,33 +65,6 @@ void make_private(GlobalObject& object) {
   object.setName(kUserPrefix + object.getName());
 }
 
-/// Kernels get their mark, everything defined becomes internal and gets a name of its own.
-void claim_definitions(Module& module, const LoweringOptions& options) {
-  for (Function& function : module) {
-    if (function.isDeclaration()) {
-      continue;
-    }
-    function.removeFnAttr(Attribute::Naked);
-    if (function.getCallingConv() != CallingConv::SPIR_KERNEL) {
-      make_private(function);
-      continue;
-    }
-    function.addFnAttr(kKernelAttribute, function.getName());
-    if (options.uniform_work_groups) {
-      function.addFnAttr(kUniformAttribute);
-    }
-    make_private(function);
-    // Nobody calls a kernel or its body before EntryPass has made the function that does.
-    function.setLinkage(GlobalValue::ExternalLinkage);
-    function.setVisibility(GlobalValue::HiddenVisibility);
-  }
-  for (GlobalVariable& variable : module.globals()) {
-    if (!variable.isDeclaration()) {
-      make_private(variable);
-    }
-  }
-}
-
 /// Read by LoadedProgram before it trusts the object.
 void add_version(Module& module) {
   auto* type = Type::getInt32Ty(module.getContext());
@@ -180,6 +153,32 @@ Status failure_of(const FailureCollector& failures) {
 }
 
 } // namespace
+
+void claim_definitions(Module& module, const LoweringOptions& options) {
+  for (Function& function : module) {
+    if (function.isDeclaration()) {
+      continue;
+    }
+    function.removeFnAttr(Attribute::Naked);
+    if (function.getCallingConv() != CallingConv::SPIR_KERNEL) {
+      make_private(function);
+      continue;
+    }
+    function.addFnAttr(kKernelAttribute, function.getName());
+    if (options.uniform_work_groups) {
+      function.addFnAttr(kUniformAttribute);
+    }
+    make_private(function);
+    // Nobody calls a kernel or its body before EntryPass has made the function that does.
+    function.setLinkage(GlobalValue::ExternalLinkage);
+    function.setVisibility(GlobalValue::HiddenVisibility);
+  }
+  for (GlobalVariable& variable : module.globals()) {
+    if (!variable.isDeclaration()) {
+      make_private(variable);
+    }
+  }
+}
 
 void adopt_host_conventions(Module& module, TargetMachine& machine) {
   for (Function& function : module) {

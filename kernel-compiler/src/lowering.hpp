@@ -15,7 +15,9 @@ struct LoweringOptions {
   bool uniform_work_groups = false; ///< every work-group is full
 };
 
-/// Names, linkage, calling conventions and address spaces of the front end become the host's. Needed before anything of the
+/// Kernels get their mark, everything defined becomes private and gets a name of its own.
+void claim_definitions(llvm::Module& module, const LoweringOptions& options);
+/// Calling conventions and address spaces of the front end become the host's. Needed before anything of the
 /// module can meet the builtin library; used on the library itself when FarCL is built.
 void adopt_host_conventions(llvm::Module& module, llvm::TargetMachine& machine);
 

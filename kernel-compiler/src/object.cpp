@@ -35,14 +35,21 @@ Result<UniqueFd> memory_file(StringRef content) {
 
 } // namespace
 
-Status write_shared_object(Module& module, TargetMachine& machine, int output) {
+SmallVector<char, 0> write_object(Module& module, TargetMachine& machine) {
   SmallVector<char, 0> object;
   raw_svector_ostream stream(object);
   legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile)) {
+  if (!machine.addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile)) {
+    passes.run(module);
+  }
+  return object;
+}
+
+Status write_shared_object(Module& module, TargetMachine& machine, int output) {
+  const SmallVector<char, 0> object = write_object(module, machine);
+  if (object.empty()) {
     return fail(ErrorCode::kInternal, "this LLVM cannot write object files for the host");
   }
-  passes.run(module);
   auto input = memory_file(StringRef(object.data(), object.size()));
   if (!input) {
     return pass_on(std::move(input));

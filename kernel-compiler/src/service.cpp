@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <poll.h>
 #include <utility>
 #include <vector>
@@ -12,13 +13,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// FARCL_LOG, as everywhere.
+std::string_view log_setting() {
+  const char* text = std::getenv("FARCL_LOG");
+  return text != nullptr ? text : "";
+}
+
 constexpr int kIdlePollMs = 60'000;
 
 } // namespace
 
 Service::Service(UniqueFd control, std::unique_ptr<Compiler> compiler, Cache cache, ServiceOptions options)
     : control_(std::move(control)), compiler_(std::move(compiler)), cache_(std::move(cache)), options_(options),
-      log_("farcl-kc", "service", LogLevel::kInfo) {}
+      log_("farcl-kc", "service", parse_log_level(log_setting(), LogLevel::kInfo)) {}
 
 Status Service::run() {
   compiler_->warm_up();
@@ -190,6 +197,7 @@ void Service::finish_builds() {
 
 void Service::finish_build(Build build, bool timed_out) {
   BuildChild::Outcome outcome = build.child.finish(timed_out);
+  log_.debug("a build used " + std::to_string(outcome.processor_ms) + " ms of processor time");
   if (outcome.compiler_died) {
     log_death(outcome.data.log);
     if (!build.second_try) {

@@ -67,6 +67,42 @@ TEST(Kernels, TellsWorkItemsWhereTheyAre) {
   }
 }
 
+TEST(Kernels, CopiesConstantTablesToPrivateArrays) {
+  Program program(R"(
+    constant int given[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    typedef struct { int a[6]; float b; } Big;
+    kernel void k(global int* out, global Big* big) {
+      int mine[8] = {10, 20, 30, 40, 50, 60, 70, 80};
+      Big one = {{1, 2, 3, 4, 5, 6}, 2.5f};
+      Big two = one;
+      two.a[get_global_id(0)] += given[get_global_id(0)];
+      big[get_global_id(0)] = two;
+      mine[out[get_global_id(0)] & 7] = 99;
+      int sum = 0;
+      for (int i = 0; i < 8; ++i) sum += mine[i] * given[(i + out[get_global_id(0)]) & 7];
+      out[get_global_id(0)] = sum;
+    })");
+  struct Big {
+    int a[6];
+    float b;
+  };
+  std::vector<int> out = {0, 3, 5, 6};
+  const std::vector<int> first = out;
+  std::vector<Big> big(4);
+  Arguments arguments;
+  arguments.buffer(out).buffer(big);
+  program.run("k", arguments, {4, 1, 1}, {4, 1, 1});
+  for (int i = 0; i < 4; ++i) {
+    int sum = 0;
+    for (int k = 0; k < 8; ++k) {
+      sum += ((first[i] & 7) == k ? 99 : (k + 1) * 10) * (((k + first[i]) & 7) + 1);
+    }
+    EXPECT_EQ(out[i], sum);
+    EXPECT_EQ(big[i].a[i], 2 * (i + 1));
+    EXPECT_EQ(big[i].b, 2.5F);
+  }
+}
+
 TEST(Kernels, SaysWhereAnErrorIs) {
   const CompileReply reply = build("kernel void k(global int* a) {\n  a[0] = nonsense;\n}\n");
   EXPECT_EQ(reply.data.status, CompileStatus::kBuildFailure);
