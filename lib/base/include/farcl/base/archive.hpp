@@ -227,8 +227,10 @@ private:
     if (in_.size() < size) {
       return fail("ends too early");
     }
-    std::memcpy(into, in_.data(), size);
-    in_ = in_.subspan(size);
+    if (size != 0) { // memcpy of nothing still wants real pointers
+      std::memcpy(into, in_.data(), size);
+      in_ = in_.subspan(size);
+    }
     return true;
   }
   bool read_bool(bool& value) {
