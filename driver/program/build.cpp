@@ -43,7 +43,7 @@ struct Request {
 
 ConstBytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-/// Too large for one message, which is where all of it must fit.
+/// Too large for one message, which is where all of it must fit: each part and the whole.
 bool too_large(const Request& request) {
   std::uint64_t total = 0;
   for (const protocol::BuildInput& input : request.message.inputs) {
@@ -57,6 +57,9 @@ bool too_large(const Request& request) {
     }
   }
   for (const SourceHeader& header : request.headers) {
+    if (header.path.size() > protocol::kMaxPathBytes || header.text.size() > protocol::kMaxSourceBytes) {
+      return true;
+    }
     total += header.path.size() + header.text.size() + 2 * sizeof(std::uint64_t);
   }
   return total + request.message.options.size() > protocol::kMaxFramePayloadBytes - (64u << 10) ||

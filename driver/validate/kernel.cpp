@@ -1,5 +1,7 @@
 #include "driver/validate/kernel.hpp"
 
+#include "farcl/protocol/limits.hpp"
+
 #include <cstring>
 
 namespace farcl::driver::validate {
@@ -9,7 +11,7 @@ cl_int value_argument(const ArgumentInfo& info, std::size_t arg_size, const void
   if (arg_value == nullptr) {
     return CL_INVALID_ARG_VALUE;
   }
-  if (arg_size != info.size_bytes) {
+  if (arg_size != info.size_bytes || arg_size > protocol::kMaxKernelArgumentBytes) { // beyond any CL_DEVICE_MAX_PARAMETER_SIZE
     return CL_INVALID_ARG_SIZE;
   }
   value.kind = ArgumentValue::Kind::kValue;

@@ -186,5 +186,30 @@ TEST(Builds, EmbeddedHeadersTravelUnderTheirNames) {
   EXPECT_EQ(api.clReleaseProgram(header), CL_SUCCESS);
 }
 
+TEST(Builds, WhatNoMessageCarriesFailsHereAndTheSessionGoesOn) {
+  Bench b;
+  const std::string long_name(protocol::kMaxPathBytes + 1, 'n');
+  const std::string large(protocol::kMaxSourceBytes + 1, ' ');
+  const auto program_of = [&](const std::string& text) {
+    const char* source = text.c_str();
+    return api.clCreateProgramWithSource(b.other_context, 1, &source, nullptr, nullptr);
+  };
+  cl_program small_program = program_of(" ");
+  cl_program large_program = program_of(large);
+  const char* long_pointer = long_name.c_str();
+  const char* short_pointer = "a.h";
+  const auto compile = [&](cl_program header, const char* name) {
+    return api.clCompileProgram(small_program, 0, nullptr, nullptr, 1, &header, &name, nullptr, nullptr);
+  };
+  EXPECT_EQ(compile(small_program, long_pointer), CL_COMPILE_PROGRAM_FAILURE);
+  EXPECT_EQ(compile(large_program, short_pointer), CL_COMPILE_PROGRAM_FAILURE);
+  EXPECT_EQ(api.clBuildProgram(large_program, 0, nullptr, nullptr, nullptr, nullptr), CL_BUILD_PROGRAM_FAILURE);
+  const std::string options(protocol::kMaxBuildOptionsBytes + 1, ' ');
+  EXPECT_EQ(api.clBuildProgram(small_program, 0, nullptr, options.c_str(), nullptr, nullptr), CL_BUILD_PROGRAM_FAILURE);
+  EXPECT_EQ(compile(small_program, short_pointer), CL_SUCCESS);
+  EXPECT_EQ(api.clReleaseProgram(small_program), CL_SUCCESS);
+  EXPECT_EQ(api.clReleaseProgram(large_program), CL_SUCCESS);
+}
+
 } // namespace
 } // namespace farcl::test

@@ -125,6 +125,16 @@ TEST(SubBuffer, NeedsOneDeviceThatItSuits) {
   EXPECT_EQ(sub_buffer_alignment(128, 0), CL_SUCCESS);
 }
 
+TEST(KernelArgument, IsNeverLargerThanAMessageCarries) {
+  ArgumentInfo info;
+  const std::vector<char> bytes(protocol::kMaxKernelArgumentBytes + 1);
+  ArgumentValue value;
+  info.size_bytes = protocol::kMaxKernelArgumentBytes;
+  EXPECT_EQ(kernel_argument(info, info.size_bytes, bytes.data(), value), CL_SUCCESS);
+  info.size_bytes = protocol::kMaxKernelArgumentBytes + 1;
+  EXPECT_EQ(kernel_argument(info, info.size_bytes, bytes.data(), value), CL_INVALID_ARG_SIZE);
+}
+
 // --- Launches ---------------------------------------------------------------------------------------------------------------
 
 NdRangeLimits limits() {
