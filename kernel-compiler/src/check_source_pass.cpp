@@ -3,6 +3,7 @@
 // Everything here is a sentence in the build log. Runs after the builtin library was linked in.
 
 #include "failure.hpp"
+#include "kernel_facts.hpp"
 #include "passes.hpp"
 #include "work_item_functions.hpp"
 
@@ -21,9 +22,6 @@ namespace farcl::kernel_compiler {
 namespace {
 
 using namespace llvm;
-
-/// Private memory of one work-item; the worker's stacks are made for it.
-constexpr std::uint64_t kMaxPrivateBytes = 256 * 1024;
 
 class SourceChecker {
 public:

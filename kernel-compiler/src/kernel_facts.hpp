@@ -8,6 +8,8 @@
 namespace farcl::kernel_compiler {
 
 inline constexpr std::uint64_t kMaxWorkGroupSize = 4096;
+/// Private memory of one work-item, after inlining; the worker's stacks are made for it.
+inline constexpr std::uint64_t kMaxPrivateBytes = 256 * 1024;
 
 /// From the front end's module: names, attributes, arguments.
 [[nodiscard]] ProgramInfo describe_kernels(const llvm::Module& module);

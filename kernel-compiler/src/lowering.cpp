@@ -223,6 +223,12 @@ Status lower(Module& module, BuiltinLibrary& library, TargetMachine& machine, co
     return lowered;
   }
   measure_bodies(module, info);
+  for (const KernelInfo& kernel : info.kernels) {
+    if (kernel.private_bytes > kMaxPrivateBytes) {
+      return fail(ErrorCode::kInvalid, "error: kernel '" + kernel.name + "' needs " + std::to_string(kernel.private_bytes) +
+                                           " bytes of private memory; at most " + std::to_string(kMaxPrivateBytes) + " are available\n");
+    }
+  }
   ModulePassManager entries = entries_pipeline(passes);
   passes.run(entries, module);
   measure_entries(module, info);

@@ -1,7 +1,7 @@
 ; RUN: kc-opt farcl-flatten-address-spaces %s | FileCheck %s
 target triple = "spir64"
 
-; CHECK: %pair = type { ptr, i32 }
+; CHECK: %pair{{.*}} = type { ptr, i32 }
 ; CHECK-NOT: addrspace
 ; CHECK: @table = constant [2 x i32]
 ; CHECK: @box = internal global [8 x float] undef{{.*}} #[[LOCAL:[0-9]+]]
