@@ -28,6 +28,11 @@ bool product_within(const std::array<std::uint64_t, 3>& sizes, std::uint64_t lim
   return true;
 }
 
+/// Whether every group is full, with this or a required local size.
+bool groups_are_full(const std::array<std::uint64_t, 3>& global, const std::array<std::uint64_t, 3>& local) {
+  return global[0] % local[0] == 0 && global[1] % local[1] == 0 && global[2] % local[2] == 0;
+}
+
 cl_int check_range(const protocol::EnqueueKernel& message, const KernelInfo& info) {
   if (message.work_dim < 1 || message.work_dim > 3) {
     return CL_INVALID_WORK_DIMENSION;
@@ -55,6 +60,10 @@ cl_int check_range(const protocol::EnqueueKernel& message, const KernelInfo& inf
     if (info.required_work_group_size[0] != 0 && message.local_size != info.required_work_group_size) {
       return CL_INVALID_WORK_GROUP_SIZE;
     }
+  }
+  const auto& local = has_local ? message.local_size : info.required_work_group_size;
+  if (info.uniform_work_groups && local[0] != 0 && !groups_are_full(message.global_size, local)) {
+    return CL_INVALID_WORK_GROUP_SIZE;
   }
   return CL_SUCCESS;
 }

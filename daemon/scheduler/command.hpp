@@ -63,7 +63,8 @@ struct alignas(128) ValueBlock {
 
 struct Command {
   // The graph's.
-  Edge* edges = nullptr;
+  Edge* edges = nullptr;        ///< in the order in which they were made
+  Edge* last_edge = nullptr;
   std::uint32_t unmet = 0;      ///< dependencies and holds that are not met
   bool entered = false;
   bool running = false;

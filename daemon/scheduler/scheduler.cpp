@@ -27,7 +27,7 @@ Command& Scheduler::new_command() {
 }
 
 void Scheduler::recycle(Command& command) {
-  command.edges = nullptr;
+  command.edges = command.last_edge = nullptr;
   command.unmet = 0;
   command.entered = command.running = command.awaits_bytes = command.notify = false;
   command.failure = CL_SUCCESS;
@@ -55,8 +55,9 @@ Edge* Scheduler::new_edge() {
 
 void Scheduler::depend(Command& earlier, Command& later, bool carries_failure) {
   Edge* edge = new_edge();
-  *edge = {&later, earlier.edges, carries_failure};
-  earlier.edges = edge;
+  *edge = {&later, nullptr, carries_failure};
+  (earlier.edges != nullptr ? earlier.last_edge->next : earlier.edges) = edge;
+  earlier.last_edge = edge;
   ++later.unmet;
 }
 

@@ -38,7 +38,15 @@ bool TestClient::connect(const net::LoopbackFaults& to_session, const net::Loopb
     return false;
   }
   connected_before_ = true;
+  ++connections;
   return true;
+}
+
+void TestClient::lose() {
+  transport_.reset();
+  if (reconnects) {
+    (void)connect();
+  }
 }
 
 void TestClient::disconnect() { transport_.reset(); }
@@ -47,8 +55,8 @@ bool TestClient::flush() {
   while (transport_ != nullptr) {
     auto all = sender_.flush(*transport_);
     if (!all) {
-      transport_.reset();
-      return false;
+      lose();
+      continue;
     }
     if (*all) {
       return true;
@@ -75,7 +83,8 @@ void TestClient::send_raw(p::Opcode opcode, ConstBytes payload) {
 bool TestClient::receive() {
   auto got = receiver_.poll(*transport_, *this);
   if (!got) {
-    transport_.reset();
+    lose();
+    flush();
     return false;
   }
   if (*got != 0 && acknowledges) {

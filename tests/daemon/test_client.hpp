@@ -74,6 +74,8 @@ public:
   std::uint64_t pongs = 0;
   std::optional<p::HelloReply> reply;
   bool acknowledges = true;
+  bool reconnects = false; ///< a lost connection is replaced by a whole one at once
+  int connections = 0;
 
   net::FrameSender& sender() { return sender_; }
   [[nodiscard]] std::uint64_t received() const { return receiver_.received_sequence().load(); }
@@ -97,6 +99,7 @@ private:
   void on_ping(std::uint64_t token) override { sender_.append_pong(token); }
   void on_pong(std::uint64_t) override { ++pongs; }
   bool receive();
+  void lose();
 
   Session& session_;
   net::FrameReceiver receiver_;

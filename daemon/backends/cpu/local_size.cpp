@@ -45,6 +45,9 @@ std::array<std::uint64_t, 3> choose_local_size(const NdRange& range, const Kerne
   std::array<std::uint64_t, 3> local{1, 1, 1};
   for (std::size_t i = 0; i < range.work_dim && budget > 1; ++i) {
     local[i] = good_divisor(global[i], budget, i == 0 ? multiple : 1);
+    if (!info.uniform_work_groups && local[i] < std::min(multiple, budget) && global[i] > local[i]) {
+      local[i] = std::min(global[i], budget); // an awkward size: better one smaller group at the edge than many tiny ones
+    }
     budget /= local[i];
   }
   return local;
