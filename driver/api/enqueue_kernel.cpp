@@ -126,6 +126,9 @@ cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count,
     if (&Event::from(event_list[0])->context() != &object->context()) {
       return CL_INVALID_CONTEXT;
     }
+    if (const cl_int code = validate::open_events(count, event_list); code != CL_SUCCESS) {
+      return code;
+    }
     return submit_marker(*object, true, {count, event_list, nullptr}, CL_COMMAND_BARRIER);
   });
 }

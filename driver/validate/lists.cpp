@@ -19,7 +19,15 @@ cl_int wait_list(const Context& context, cl_uint count, const cl_event* events) 
       return CL_INVALID_CONTEXT;
     }
   }
-  return CL_SUCCESS;
+  return open_events(count, events);
+}
+
+cl_int open_events(cl_uint count, const cl_event* events) {
+  if (count <= protocol::kMaxWaitListEvents) {
+    return CL_SUCCESS;
+  }
+  const auto open = std::count_if(events, events + count, [](cl_event handle) { return Event::from(handle)->status() != CL_COMPLETE; });
+  return static_cast<std::uint64_t>(open) <= protocol::kMaxWaitListEvents ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
 cl_int event_list(cl_uint count, const cl_event* events) {

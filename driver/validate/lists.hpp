@@ -9,8 +9,11 @@
 
 namespace farcl::driver::validate {
 
-/// A command's wait list: CL_INVALID_EVENT_WAIT_LIST or CL_INVALID_CONTEXT. Call it where the specification lists that code, last.
+/// A command's wait list: CL_INVALID_EVENT_WAIT_LIST or CL_INVALID_CONTEXT, or as open_events says. Call it where the specification
+/// lists that code, last.
 [[nodiscard]] cl_int wait_list(const Context& context, cl_uint count, const cl_event* events);
+/// CL_OUT_OF_RESOURCES when more events of a valid list are open than one message can name (kMaxWaitListEvents).
+[[nodiscard]] cl_int open_events(cl_uint count, const cl_event* events);
 /// clWaitForEvents: CL_INVALID_VALUE, CL_INVALID_EVENT or CL_INVALID_CONTEXT.
 [[nodiscard]] cl_int event_list(cl_uint count, const cl_event* events);
 /// A blocking command whose wait list has failed already: CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. The list is valid.

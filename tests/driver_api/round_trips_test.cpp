@@ -186,6 +186,20 @@ TEST(Builds, EmbeddedHeadersTravelUnderTheirNames) {
   EXPECT_EQ(api.clReleaseProgram(header), CL_SUCCESS);
 }
 
+TEST(WaitLists, AreBoundedByWhatAMessageCarries) {
+  Bench b;
+  std::vector<cl_event> events;
+  for (std::uint64_t i = 0; i <= protocol::kMaxWaitListEvents; ++i) {
+    events.push_back(b.open_event());
+  }
+  const auto most = static_cast<cl_uint>(protocol::kMaxWaitListEvents);
+  EXPECT_EQ(api.clEnqueueMarkerWithWaitList(b.queue, most + 1, events.data(), nullptr), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(api.clEnqueueWaitForEvents(b.queue, most + 1, events.data()), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(api.clEnqueueMarkerWithWaitList(b.queue, most, events.data(), nullptr), CL_SUCCESS);
+  EXPECT_EQ(api.clSetUserEventStatus(events.back(), CL_COMPLETE), CL_SUCCESS);
+  EXPECT_EQ(api.clEnqueueMarkerWithWaitList(b.queue, most + 1, events.data(), nullptr), CL_SUCCESS); // one is complete
+}
+
 TEST(Builds, WhatNoMessageCarriesFailsHereAndTheSessionGoesOn) {
   Bench b;
   const std::string long_name(protocol::kMaxPathBytes + 1, 'n');
