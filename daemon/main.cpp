@@ -6,9 +6,22 @@
 
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <string_view>
+#include <unistd.h>
 
 namespace {
+/// Started without stdin, stdout or stderr, the first descriptors that are opened would take their places, and the log would be
+/// written to whatever they are.
+void hold_standard_descriptors() {
+  for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+    if (fd > STDERR_FILENO) {
+      ::close(fd);
+      return;
+    }
+  }
+}
+
 int run(int argc, char** argv) {
   using namespace farcl::daemon;
   if (argc == 2 && std::string_view(argv[1]) == "--worker") {
@@ -29,6 +42,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    hold_standard_descriptors();
     return run(argc, argv);
   } catch (const std::exception& failure) { // our own bug, or no memory at all
     std::fprintf(stderr, "farcld: %s\n", failure.what());

@@ -96,6 +96,12 @@ def command_line(pid):
         return []
 
 
+def is_sanitized(pid):
+    """Built with a sanitizer whose shadow memory takes a large part of the address space."""
+    with open(f"/proc/{pid}/statm", encoding="utf-8") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE") > 1 << 42
+
+
 class Session:
     """A connection whose hello was answered with a welcome; `order` talks to the scripted worker."""
 

@@ -87,13 +87,15 @@ class WorkerTest(DaemonTest):
             with open(f"/proc/{worker}/limits", encoding="utf-8") as file:
                 limits = file.read()
             self.assertRegex(limits, r"Max core file size\s+0\s+0")
-            self.assertRegex(limits, r"Max data size\s+\d{10}\s+\d{10}")
+            if not under_test.is_sanitized(worker): # shadow memory counts as data, so there is no limit then
+                self.assertRegex(limits, r"Max data size\s+\d{10}\s+\d{10}")
             with open(f"/proc/{worker}/oom_score_adj", encoding="utf-8") as file:
                 theirs = int(file.read())
             with open(f"/proc/{daemon.pid}/oom_score_adj", encoding="utf-8") as file:
                 self.assertGreater(theirs, int(file.read()))
             self.assertTrue(int(status_of(worker, "SigIgn"), 16) & (1 << (signal.SIGPIPE - 1)))
-            self.assertEqual(int(status_of(worker, "SigBlk"), 16), 0)
+            # Not at once: libc blocks signals for a moment while a worker starts its threads.
+            wait_until(lambda: int(status_of(worker, "SigBlk"), 16) == 0, what="unblocked signals")
 
     def test_what_a_worker_starts_dies_with_it(self):
         daemon = self.start(program=under_test.SCRIPTED)
@@ -154,6 +156,19 @@ class EndTest(DaemonTest):
                     session.wait_for_end()
 
 
+class ClosedDescriptorsTest(unittest.TestCase):
+    def test_started_without_standard_descriptors(self):
+        for program in PROGRAMS:
+            with self.subTest(program=os.path.basename(program)), tempfile.TemporaryDirectory() as folder:
+                path = folder + "/s"
+                command = f"exec '{program}' --kc /bin/true --cache {folder}/cache --unix {path} <&- >&- 2>&-"
+                process = subprocess.Popen(["/bin/sh", "-c", command])
+                wait_until(lambda: os.path.exists(path), what="the socket file")
+                self.assertEqual([descriptors_of(process.pid)[fd] for fd in range(3)], ["/dev/null"] * 3)
+                process.terminate()
+                self.assertEqual(process.wait(5), 0)
+
+
 class GrowthTest(DaemonTest):
     def test_200_sessions_leave_nothing(self):
         for program in PROGRAMS:
@@ -164,7 +179,8 @@ class GrowthTest(DaemonTest):
                 self.some_sessions(daemon, 200)
                 after = self.footprint(daemon)
                 self.assertEqual(after[:2], before[:2], "descriptors, processes")
-                self.assertLess(after[2] - before[2], 2048, "KiB of memory")
+                if not under_test.is_sanitized(daemon.pid): # a sanitizer keeps what was freed
+                    self.assertLess(after[2] - before[2], 2048, "KiB of memory")
 
     def some_sessions(self, daemon, count):
         for _ in range(count):

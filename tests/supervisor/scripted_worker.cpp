@@ -146,6 +146,7 @@ bool ScriptedWorker::obey_about_kernels(const std::string& order, const std::str
   } else if (order == "end-kernel") {
     start_.page->running[0].end();
   } else if (order == "crash") {
+    std::signal(std::atoi(rest.c_str()), SIG_DFL); // the sanitizers have handlers of their own
     ::raise(std::atoi(rest.c_str()));
   } else if (order == "hang") {
     hang();
