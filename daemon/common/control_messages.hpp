@@ -50,14 +50,15 @@ struct AttachConnection {
   std::uint64_t session_number = 0; ///< for people: "session 12" in the log
   std::uint16_t version_min = 0;    ///< the hello's
   std::uint16_t version_max = 0;
-  bool resume = false;              ///< the hello named the session
-  std::uint64_t received = 0;       ///< the hello's: the last sequence number that the client has
-  bool resumable = true;            ///< false: the session ends with this connection
+  bool resume = false;        ///< the hello named the session
+  std::uint64_t received = 0; ///< the hello's: the last sequence number that the client has
+  bool resumable = true;      ///< false: the session ends with this connection
 
   static constexpr auto fields() {
     using T = AttachConnection;
-    return std::tuple(field("session_number", &T::session_number), field("version_min", &T::version_min), field("version_max", &T::version_max),
-                      field("resume", &T::resume), field("received", &T::received), field("resumable", &T::resumable));
+    return std::tuple(field("session_number", &T::session_number), field("version_min", &T::version_min),
+                      field("version_max", &T::version_max), field("resume", &T::resume), field("received", &T::received),
+                      field("resumable", &T::resumable));
   }
 };
 

@@ -130,7 +130,9 @@ void define_options(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--stdio", options.stdio, "Serve one session on stdin and stdout (what ssh:// servers start), then exit");
   app.add_flag("--print-ports", options.print_ports,
                "Print one line per address on stdout, as POCL_REMOTE_SERVERS takes it, then the line 'ready'");
-  app.add_option("--devices", options.devices, "The devices to offer: cpu, or a list like cpu,cpu")->type_name("LIST")->capture_default_str();
+  app.add_option("--devices", options.devices, "The devices to offer: cpu, or a list like cpu,cpu")
+      ->type_name("LIST")
+      ->capture_default_str();
   app.add_option("--max-sessions", options.max_sessions, "Sessions at the same time; one more is refused with a sentence")
       ->type_name("N")
       ->check(CLI::Range(1u, kMaxSessions))
@@ -156,8 +158,10 @@ void define_options(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--cache", options.cache_folder,
                  "Where built programs are kept; default: $XDG_CACHE_HOME/farcl, /var/cache/farcl as root, or ~/.cache/farcl")
       ->type_name("DIR");
-  app.add_option("--kc", options.compiler, "The compile service; default: farcl-kc beside farcld, in libexec, or in PATH")->type_name("PATH");
-  app.add_option("--log", texts.log_level, "How much to log on stderr: trace, debug, info, warn, error or off; default: info, with --stdio warn")
+  app.add_option("--kc", options.compiler, "The compile service; default: farcl-kc beside farcld, in libexec, or in PATH")
+      ->type_name("PATH");
+  app.add_option("--log", texts.log_level,
+                 "How much to log on stderr: trace, debug, info, warn, error or off; default: info, with --stdio warn")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_flag("--version", texts.version, "Print the version and exit");
@@ -310,10 +314,14 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   std::string_view digits = text;
   if (!text.empty()) {
     switch (text.back()) {
-    case 'k': case 'K': factor = 1u << 10; break;
-    case 'm': case 'M': factor = 1u << 20; break;
-    case 'g': case 'G': factor = 1u << 30; break;
-    case 't': case 'T': factor = 1ull << 40; break;
+    case 'k':
+    case 'K': factor = 1u << 10; break;
+    case 'm':
+    case 'M': factor = 1u << 20; break;
+    case 'g':
+    case 'G': factor = 1u << 30; break;
+    case 't':
+    case 'T': factor = 1ull << 40; break;
     default: break;
     }
     digits = text.substr(0, text.size() - (factor == 1 ? 0 : 1));

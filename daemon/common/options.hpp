@@ -17,7 +17,7 @@ namespace farcl::daemon {
 struct Options {
   std::vector<net::TcpListenAddress> listen;
   std::vector<net::UnixListenAddress> unix_sockets;
-  bool default_listen = false;            ///< `listen` is the default: an address that this machine lacks is no error
+  bool default_listen = false; ///< `listen` is the default: an address that this machine lacks is no error
   bool insecure = false;
   bool stdio = false;
   bool print_ports = false;
@@ -28,8 +28,8 @@ struct Options {
   std::uint32_t resume_seconds = 5;
   std::uint32_t build_seconds = 60;
   std::uint32_t spin_us = 50;
-  std::string cache_folder;               ///< filled in by parse_options
-  std::string compiler;                   ///< path of farcl-kc; filled in by parse_options, empty: not found
+  std::string cache_folder; ///< filled in by parse_options
+  std::string compiler;     ///< path of farcl-kc; filled in by parse_options, empty: not found
   LogLevel log_level = LogLevel::kInfo;
 
   [[nodiscard]] protocol::SessionLimits session_limits() const;

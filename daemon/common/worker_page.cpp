@@ -108,7 +108,7 @@ Result<SharedPage<T>> SharedPage<T>::create(const char* name) {
 
 template <class T>
 Result<SharedPage<T>> SharedPage<T>::open(UniqueFd from) {
-  struct stat about {};
+  struct stat about{};
   if (::fstat(from.get(), &about) != 0) {
     return fail_errno(errno, "cannot look at shared memory");
   }

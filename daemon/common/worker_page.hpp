@@ -19,8 +19,8 @@
 
 namespace farcl::daemon {
 
-inline constexpr std::size_t kRunningSlots = 65;          ///< one per device (kMaxDevicesPerServer), one for the session thread
-inline constexpr std::size_t kSessionThreadSlot = 64;     ///< kernels that run where they arrived
+inline constexpr std::size_t kRunningSlots = 65;      ///< one per device (kMaxDevicesPerServer), one for the session thread
+inline constexpr std::size_t kSessionThreadSlot = 64; ///< kernels that run where they arrived
 inline constexpr std::size_t kRunningNameBytes = 120;
 inline constexpr std::size_t kLastWordsBytes = 240;
 inline constexpr std::size_t kMaxSpinPermits = 256;
@@ -51,11 +51,11 @@ struct RunningSlot {
 };
 
 struct WorkerPage {
-  std::atomic<std::uint32_t> state{0};             ///< WorkerState
-  std::atomic<std::uint32_t> faulted_slot{0};      ///< 1 + the slot whose kernel crashed, set by the worker's fault handler; 0: unknown
-  std::atomic<std::uint64_t> heartbeat{0};         ///< counts up whenever the session thread goes round its loop
+  std::atomic<std::uint32_t> state{0};        ///< WorkerState
+  std::atomic<std::uint32_t> faulted_slot{0}; ///< 1 + the slot whose kernel crashed, set by the worker's fault handler; 0: unknown
+  std::atomic<std::uint64_t> heartbeat{0};    ///< counts up whenever the session thread goes round its loop
   std::atomic<std::uint64_t> ending_since_ns{0};
-  std::atomic<std::uint32_t> last_words_bytes{0};  ///< a sentence that a dying worker leaves ("out of memory: ...")
+  std::atomic<std::uint32_t> last_words_bytes{0}; ///< a sentence that a dying worker leaves ("out of memory: ...")
   std::array<char, kLastWordsBytes> last_words{};
   std::array<RunningSlot, kRunningSlots> running;
 

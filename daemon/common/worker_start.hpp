@@ -21,19 +21,19 @@ inline constexpr int kPageFd = 5;
 inline constexpr int kPermitsFd = 6;
 
 struct WorkerStart {
-  UniqueFd control;                       ///< Unix SOCK_SEQPACKET, blocking mode; its end of file means: exit at once
-  UniqueFd compile_service;               ///< connected to farcl-kc
-  WorkerPage* page = nullptr;             ///< never null
-  SpinPermits* permits = nullptr;         ///< never null
+  UniqueFd control;               ///< Unix SOCK_SEQPACKET, blocking mode; its end of file means: exit at once
+  UniqueFd compile_service;       ///< connected to farcl-kc
+  WorkerPage* page = nullptr;     ///< never null
+  SpinPermits* permits = nullptr; ///< never null
   std::uint32_t worker_number = 0;
   protocol::SessionId session{};
   std::array<std::uint8_t, 32> secret{};
   protocol::SessionLimits limits;
-  std::string devices;                    ///< "cpu" or "cpu,cpu": the --devices option, checked
-  std::uint32_t spin_us = 0;              ///< how long the session thread spins before it sleeps
-  std::uint32_t cores = 1;                ///< that this daemon may use
+  std::string devices;       ///< "cpu" or "cpu,cpu": the --devices option, checked
+  std::uint32_t spin_us = 0; ///< how long the session thread spins before it sleeps
+  std::uint32_t cores = 1;   ///< that this daemon may use
   LogLevel log_level = LogLevel::kInfo;
-  bool insecure = false;                  ///< for ServerInfo
+  bool insecure = false; ///< for ServerInfo
 };
 
 } // namespace farcl::daemon

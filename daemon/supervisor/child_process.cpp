@@ -78,7 +78,7 @@ void arrange_descriptors(const Prepared& with) {
 }
 
 void arrange_signals() {
-  struct sigaction action {};
+  struct sigaction action{};
   for (int number = 1; number < NSIG; ++number) {
     action.sa_handler = number == SIGPIPE ? SIG_IGN : SIG_DFL;
     ::sigaction(number, &action, nullptr); // fails for two of them and for libc's own; they have no handler either

@@ -51,8 +51,8 @@ Status CompileService::spawn() {
   }
   ChildSpec spec;
   spec.path = options_.compiler;
-  spec.arguments = {"farcl-kc", "--control-fd", "3", "--cache", options_.cache_folder,
-                    "--build-seconds", std::to_string(options_.build_seconds)};
+  spec.arguments = {
+      "farcl-kc", "--control-fd", "3", "--cache", options_.cache_folder, "--build-seconds", std::to_string(options_.build_seconds)};
   spec.fds = {ends->second.get()};
   spec.oom_score_above_parent = kOomScore;
   auto child = ChildProcess::spawn(spec);

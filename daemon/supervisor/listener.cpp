@@ -31,7 +31,7 @@ void Listener::accept_some() {
     switch (errno) {
     case EAGAIN: return;
     case EINTR:
-    case ECONNABORTED: continue; // that one has gone again; the next may be fine
+    case ECONNABORTED: continue;  // that one has gone again; the next may be fine
     default: return pause(errno); // EMFILE, ENFILE, ENOBUFS, ENOMEM and the network's own: waiting is all that helps
     }
   }

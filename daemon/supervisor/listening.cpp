@@ -10,7 +10,7 @@
 namespace farcl::daemon {
 
 UnixSocketFile::UnixSocketFile(std::string path) : path_(std::move(path)) {
-  struct stat about {};
+  struct stat about{};
   if (::lstat(path_.c_str(), &about) == 0) {
     device_ = about.st_dev;
     inode_ = about.st_ino;
@@ -18,7 +18,7 @@ UnixSocketFile::UnixSocketFile(std::string path) : path_(std::move(path)) {
 }
 
 UnixSocketFile::~UnixSocketFile() {
-  struct stat about {};
+  struct stat about{};
   if (!path_.empty() && ::lstat(path_.c_str(), &about) == 0 && about.st_dev == device_ && about.st_ino == inode_) {
     ::unlink(path_.c_str());
   }
@@ -49,9 +49,10 @@ Status check_exposure(const Options& options, Listening& listening) {
       continue;
     }
     if (!options.insecure) {
-      return fail(ErrorCode::kRefused,
-                  "--listen " + to_text(address) + " lets every machine that reaches it run programs here, and nothing checks who it is yet. "
-                  "Leave it out and let clients come through ssh (POCL_REMOTE_SERVERS=ssh://this-host), or add --insecure if you trust everybody on that network");
+      return fail(ErrorCode::kRefused, "--listen " + to_text(address) +
+                                           " lets every machine that reaches it run programs here, and nothing checks who it is yet. "
+                                           "Leave it out and let clients come through ssh (POCL_REMOTE_SERVERS=ssh://this-host), or add "
+                                           "--insecure if you trust everybody on that network");
     }
     listening.exposed = true;
   }

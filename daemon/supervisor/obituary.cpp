@@ -19,9 +19,7 @@ std::string name_of_signal(int number) {
   }
 }
 
-bool is_a_fault(int number) {
-  return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP;
-}
+bool is_a_fault(int number) { return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP; }
 
 /// The kernel that faulted: the one the worker's fault handler named, else the only one that ran.
 std::string faulted_kernel(const WorkerPage& page) {
@@ -49,7 +47,8 @@ std::string describe_running(const WorkerPage& page) {
   if (running.empty()) {
     return {};
   }
-  const auto oldest = std::min_element(running.begin(), running.end(), [](const auto& a, const auto& b) { return a.since_ns < b.since_ns; });
+  const auto oldest =
+      std::min_element(running.begin(), running.end(), [](const auto& a, const auto& b) { return a.since_ns < b.since_ns; });
   if (running.size() == 1) {
     return "kernel '" + oldest->name + "'";
   }

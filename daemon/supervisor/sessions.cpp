@@ -10,14 +10,14 @@ namespace farcl::daemon {
 namespace {
 using namespace std::chrono_literals;
 
-inline constexpr auto kEndGrace = 2s;            ///< between "end, please" and the kill when the daemon ends
-inline constexpr auto kLookEvery = 250ms;        ///< at the workers' pages, while there are sessions
-inline constexpr auto kEndingGrace = 4s;         ///< for a session that is over; with kLookEvery it is gone within 5 s
-inline constexpr auto kControlEofGrace = 1s;     ///< a worker that closed its control channel is about to exit, or broken
-inline constexpr auto kRefillDelay = 20ms;       ///< lets the session that took the reserve start undisturbed
+inline constexpr auto kEndGrace = 2s;        ///< between "end, please" and the kill when the daemon ends
+inline constexpr auto kLookEvery = 250ms;    ///< at the workers' pages, while there are sessions
+inline constexpr auto kEndingGrace = 4s;     ///< for a session that is over; with kLookEvery it is gone within 5 s
+inline constexpr auto kControlEofGrace = 1s; ///< a worker that closed its control channel is about to exit, or broken
+inline constexpr auto kRefillDelay = 20ms;   ///< lets the session that took the reserve start undisturbed
 inline constexpr auto kFirstReservePause = 500ms;
 inline constexpr EventLoop::Clock::duration kLongestReservePause = 30s;
-inline constexpr auto kRememberTheDead = 60s;    ///< beyond the resume time
+inline constexpr auto kRememberTheDead = 60s; ///< beyond the resume time
 inline constexpr auto kResumeDelay = 5ms;
 inline constexpr std::size_t kParkedPerWorker = 8;
 inline constexpr std::string_view kObituaryEnd = "; the session was ended";
@@ -38,9 +38,7 @@ std::uint32_t spin_permits(std::uint32_t cores) {
   return std::clamp<std::uint32_t>(cores - std::min(cores, 1u), 1, static_cast<std::uint32_t>(kMaxSpinPermits));
 }
 
-std::string name_of(const WorkerProcess& worker) {
-  return "session " + std::to_string(worker.session_number) + " of " + worker.peer;
-}
+std::string name_of(const WorkerProcess& worker) { return "session " + std::to_string(worker.session_number) + " of " + worker.peer; }
 } // namespace
 
 Sessions::Sessions(EventLoop& loop, const Logger& logger, RateLimitedLog& stranger_log, const WorkerSettings& settings,
@@ -191,9 +189,8 @@ void Sessions::resume_parked(std::uint32_t number) {
 }
 
 std::size_t Sessions::open_sessions() const {
-  return static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
-    return entry.second->serves() && !entry.second->is_over();
-  }));
+  return static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(),
+                                                [](const auto& entry) { return entry.second->serves() && !entry.second->is_over(); }));
 }
 
 // --- workers ----------------------------------------------------------------------------------------------------------
@@ -336,7 +333,8 @@ bool Sessions::report_end(WorkerProcess& worker, const ChildEnd& end) {
     sentence = describe_death(end, worker.page());
   }
   logger_.warn(name_of(worker) + " was ended: " + sentence);
-  obituaries_.add(worker.session(), worker.secret(), sentence.substr(0, protocol::kHelloTextBytes - kObituaryEnd.size()) + std::string(kObituaryEnd),
+  obituaries_.add(worker.session(), worker.secret(),
+                  sentence.substr(0, protocol::kHelloTextBytes - kObituaryEnd.size()) + std::string(kObituaryEnd),
                   ObituaryTable::Clock::now());
   return false;
 }
@@ -389,7 +387,8 @@ void Sessions::look_after(WorkerProcess& worker, EventLoop::Clock::time_point no
   const std::uint64_t now_ns = monotonic_ns();
   for (const RunningKernelSeen& kernel : read_running(worker.page())) {
     if (kernel.since_ns <= now_ns && now_ns - kernel.since_ns > limit_ns) {
-      return worker.kill("kernel '" + kernel.name + "' ran longer than --kernel-seconds " + std::to_string(settings_.options.kernel_seconds));
+      return worker.kill("kernel '" + kernel.name + "' ran longer than --kernel-seconds " +
+                         std::to_string(settings_.options.kernel_seconds));
     }
   }
 }

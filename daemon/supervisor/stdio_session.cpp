@@ -12,7 +12,7 @@ namespace {
 inline constexpr std::chrono::seconds kHelloTimeLimit{30}; ///< an ssh client may still ask its user something
 
 bool is_pipe_or_socket(int fd) {
-  struct stat about {};
+  struct stat about{};
   return ::fstat(fd, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode));
 }
 } // namespace

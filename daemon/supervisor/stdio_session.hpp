@@ -16,7 +16,8 @@ public:
   using Open = std::function<Status(const protocol::HelloBytes&, UniqueFd read_end, UniqueFd write_end)>;
   using OnFailure = std::function<void(const std::string& sentence)>;
 
-  StdioSession(EventLoop& loop, Open open, OnFailure on_failure) : loop_(loop), open_(std::move(open)), on_failure_(std::move(on_failure)) {}
+  StdioSession(EventLoop& loop, Open open, OnFailure on_failure)
+      : loop_(loop), open_(std::move(open)), on_failure_(std::move(on_failure)) {}
   ~StdioSession();
 
   /// Takes descriptors 0 and 1 away from this process; /dev/null takes their places.

@@ -112,13 +112,16 @@ Status Supervisor::start() {
     return status;
   }
   if (options_.stdio) {
-    stdio_ = std::make_unique<StdioSession>(loop_, [this](const protocol::HelloBytes& bytes, UniqueFd in, UniqueFd out) {
-      return sessions_.open_on_pipes(bytes, "stdin", std::move(in), std::move(out));
-    }, [this](const std::string& failure) {
-      logger_.error(failure);
-      exit_code_ = kExitFailure;
-      end("the session on stdin and stdout could not start");
-    });
+    stdio_ = std::make_unique<StdioSession>(
+        loop_,
+        [this](const protocol::HelloBytes& bytes, UniqueFd in, UniqueFd out) {
+          return sessions_.open_on_pipes(bytes, "stdin", std::move(in), std::move(out));
+        },
+        [this](const std::string& failure) {
+          logger_.error(failure);
+          exit_code_ = kExitFailure;
+          end("the session on stdin and stdout could not start");
+        });
     return stdio_->start();
   }
   return start_listening();

@@ -11,7 +11,7 @@
 namespace farcl::daemon {
 
 namespace {
-inline constexpr int kOomScore = 500;          ///< when memory is used up sessions go first, the supervisor last
+inline constexpr int kOomScore = 500; ///< when memory is used up sessions go first, the supervisor last
 inline constexpr int kPacketsPerTurn = 16;
 /// What a worker needs beside its session's buffers: programs, retained and staged data, and per core a stack, local memory
 /// and an allocator's arena.

@@ -13,8 +13,9 @@ class HelloTableTest : public ::testing::Test {
 protected:
   HelloTableTest()
       : loop_(std::move(EventLoop::create().value())),
-        table_(*loop_, 50ms, [this](HelloTable::Arrival arrival) { arrivals_.push_back(std::move(arrival)); },
-               [this](const Peer& peer, const char* why) { dropped_.push_back(peer.text + ": " + why); }) {}
+        table_(
+            *loop_, 50ms, [this](HelloTable::Arrival arrival) { arrivals_.push_back(std::move(arrival)); },
+            [this](const Peer& peer, const char* why) { dropped_.push_back(peer.text + ": " + why); }) {}
 
   /// Returns the client's end.
   UniqueFd connect(const std::string& name, const std::string& source) {

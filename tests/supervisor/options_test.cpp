@@ -69,7 +69,8 @@ TEST(OptionsTest, Defaults) {
 }
 
 TEST(OptionsTest, OnlyWhatIsAskedFor) {
-  const Options options = parse({"--unix", "/tmp/s", "--devices", "cpu,cpu", "--session-memory", "1G", "--build-seconds", "7"}).value().options;
+  const Options options =
+      parse({"--unix", "/tmp/s", "--devices", "cpu,cpu", "--session-memory", "1G", "--build-seconds", "7"}).value().options;
   EXPECT_TRUE(options.listen.empty());
   ASSERT_EQ(options.unix_sockets.size(), 1u);
   EXPECT_EQ(options.devices, "cpu,cpu");
