@@ -15,12 +15,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 namespace farcl::driver {
 
 /// The table that the ICD loader calls through; defined in driver/icd/dispatch.cpp from api_list.def.
 extern const cl_icd_dispatch kDispatchTable;
+
+/// See driver/session/runtime.hpp. In a forked child nothing is made or destroyed: that could need a lock that a thread of the parent held.
+[[nodiscard]] bool in_forked_child() noexcept;
 
 inline constexpr std::uint64_t kReleasedMagic = 0xdeadface'0badcafe;
 
@@ -99,6 +103,9 @@ public:
   /// A new object with an API count of 1, which belongs to the caller.
   template <class... Args>
   [[nodiscard]] static T* create(Args&&... args) {
+    if (in_forked_child()) {
+      throw std::runtime_error("OpenCL objects cannot be made after fork()");
+    }
     void* memory = Pool<T>::instance().take();
     T* object = nullptr;
     try {
@@ -154,6 +161,9 @@ protected:
 
 private:
   void destroy() noexcept {
+    if (in_forked_child()) {
+      return;
+    }
     T* object = static_cast<T*>(this);
     object->magic.store(kReleasedMagic, std::memory_order_release);
     object->~T();
