@@ -61,7 +61,7 @@ struct Function1 {
 const Wide kPi = 3.14159265358979323846264338327950288L;
 Wide reduced(Wide x, Wide (*function)(Wide)) {
   // sinpi and the like: exact reduction first.
-  return std::isfinite(x) ? function(kPi * (x - 2 * std::floor(x / 2))) : NAN;
+  return std::isfinite(x) ? function(kPi * std::remainder(x, Wide(2))) : NAN;
 }
 Wide sinpi_model(Wide x) { return std::isfinite(x) && std::floor(x) == x ? std::copysign(Wide(0), x) : reduced(x, [](Wide r) { return std::sin(r); }); }
 Wide cospi_model(Wide x) { return std::floor(x * 2) == x * 2 && std::floor(x) != x ? 0 : reduced(x, [](Wide r) { return std::cos(r); }); }
