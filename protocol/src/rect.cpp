@@ -6,7 +6,7 @@ Result<std::uint64_t> size_bytes(const BufferRect& rect) {
   if (rect.width_bytes == 0 || rect.height == 0 || rect.depth == 0) {
     return fail(ErrorCode::kInvalid, "an empty region");
   }
-  if (rect.row_pitch < rect.width_bytes && rect.height > 1) {
+  if (rect.row_pitch < rect.width_bytes && (rect.height > 1 || rect.depth > 1)) {
     return fail(ErrorCode::kInvalid, "a row pitch below the width");
   }
   std::uint64_t size = 0;

@@ -29,6 +29,7 @@ TEST(BufferRectTest, OverlappingRowsAndSlices) {
   EXPECT_FALSE(size_bytes({0, 4, 2, 1, 3, 100}).has_value());
   EXPECT_TRUE(size_bytes({0, 4, 1, 1, 0, 0}).has_value()) << "a single row needs no pitch";
   EXPECT_FALSE(size_bytes({0, 4, 2, 2, 4, 7}).has_value());
+  EXPECT_FALSE(size_bytes({0, 100, 1, 3, 0, 0}).has_value()) << "slices of one row each, all in the same place";
   EXPECT_TRUE(size_bytes({0, 4, 2, 2, 4, 8}).has_value());
 }
 
