@@ -20,6 +20,8 @@ std::string_view log_setting() {
 }
 
 constexpr int kIdlePollMs = 60'000;
+/// A fresh service first answers what is there.
+constexpr int kWarmUpDelayMs = 20;
 
 } // namespace
 
@@ -28,13 +30,23 @@ Service::Service(UniqueFd control, std::unique_ptr<Compiler> compiler, Cache cac
       log_("farcl-kc", "service", parse_log_level(log_setting(), LogLevel::kInfo)) {}
 
 Status Service::run() {
-  compiler_->warm_up();
   while (turn()) {
   }
   return {};
 }
 
+/// When nobody waits, or at the first build: a known program of a fresh daemon does not wait for it.
+void Service::warm_up() {
+  if (!is_warm_) {
+    is_warm_ = true;
+    compiler_->warm_up();
+  }
+}
+
 int Service::poll_limit_ms() const {
+  if (!is_warm_) {
+    return kWarmUpDelayMs;
+  }
   Clock::time_point next = Clock::now() + std::chrono::milliseconds(kIdlePollMs);
   for (const Build& build : running_) {
     next = std::min(next, build.child.deadline());
@@ -57,9 +69,13 @@ bool Service::turn() {
   for (const Build& build : running_) {
     entries.push_back({build.child.fd(), POLLIN, 0});
   }
-  if (::poll(entries.data(), entries.size(), poll_limit_ms()) < 0 && errno != EINTR) {
+  const int ready = ::poll(entries.data(), entries.size(), poll_limit_ms());
+  if (ready < 0 && errno != EINTR) {
     log_.error("poll failed, the service ends");
     return false;
+  }
+  if (ready == 0) {
+    warm_up();
   }
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (entries[i + 1].revents != 0 && !serve(ids[i], connections_.at(ids[i]), entries[i + 1].revents)) {
@@ -159,6 +175,7 @@ void Service::drop(ConnectionId id) {
 
 void Service::start_builds() {
   while (!waiting_.empty() && running_.size() < options_.max_builds) {
+    warm_up();
     Job job = std::move(waiting_.front());
     waiting_.pop_front();
     start_build(std::move(job), false, {});

@@ -69,6 +69,7 @@ private:
   bool take_request(ConnectionId id, Connection& connection, Frame frame);
   bool write_replies(Connection& connection);
   void drop(ConnectionId id);
+  void warm_up();
   void start_builds();
   void start_build(Job job, bool second_try, const std::string& earlier_log);
   void finish_builds();
@@ -83,6 +84,7 @@ private:
   Cache cache_;
   ServiceOptions options_;
   Logger log_;
+  bool is_warm_ = false;
   ConnectionId next_connection_ = 1;
   std::map<ConnectionId, Connection> connections_;
   std::deque<Job> waiting_;
