@@ -131,21 +131,27 @@ private:
   ByteVector destination_;
 };
 
-template <std::size_t Size, class Decode>
-void decode_fixed(ConstBytes input, Decode&& decode) {
+template <std::size_t Size, class Decode, class Encode>
+void decode_fixed(ConstBytes input, Decode&& decode, Encode&& encode_again) {
   std::array<std::byte, Size> bytes{};
   std::copy_n(input.begin(), std::min(input.size(), Size), bytes.begin());
   const auto decoded = decode(bytes);
   check(decoded.has_value() || !decoded.error().message.empty(), "a refusal without a sentence");
+  if (decoded) { // reserved bytes may differ from the input, so the second generation is compared with the first
+    const auto first = encode_again(*decoded);
+    const auto second = decode(first);
+    check(second.has_value() && encode_again(*second) == first, "a hello changes on its way");
+  }
 }
 
 void run(DecoderInput kind, ConstBytes input) {
   switch (kind) {
   case DecoderInput::kHello:
-    decode_fixed<protocol::kHelloBytes>(input, [](const auto& bytes) { return protocol::decode_hello(bytes); });
+    decode_fixed<protocol::kHelloBytes>(input, [](const auto& bytes) { return protocol::decode_hello(bytes); }, protocol::encode_hello);
     break;
   case DecoderInput::kHelloReply:
-    decode_fixed<protocol::kHelloReplyBytes>(input, [](const auto& bytes) { return protocol::decode_hello_reply(bytes); });
+    decode_fixed<protocol::kHelloReplyBytes>(
+        input, [](const auto& bytes) { return protocol::decode_hello_reply(bytes); }, protocol::encode_hello_reply);
     break;
   case DecoderInput::kClientMessage:
   case DecoderInput::kServerMessage:
