@@ -198,8 +198,8 @@ cl_int build(Program& program, BuildJob job) {
 }
 
 bool is_built_for(Program& program, const Device& device) {
-  if (program.devices().size() == 1) {
-    return true;
+  if (program.devices().size() == 1) { // an executable, or there would be no kernel to ask for
+    return program.devices().front() == &device;
   }
   return program.build().with(
       [&](const BuildState& build) { return std::find(build.devices.begin(), build.devices.end(), &device) != build.devices.end(); });

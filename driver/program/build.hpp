@@ -30,7 +30,7 @@ struct BuildJob {
 /// Builds the program that begin_build has taken. Without a callback the result of the build; with one CL_SUCCESS, at once.
 [[nodiscard]] cl_int build(Program& program, BuildJob job);
 
-/// True when the program has an executable for the device: what a launch asks. Costs nothing for programs of one device.
+/// True when the program has an executable for the device: what a launch asks. Takes no lock for programs of one device.
 [[nodiscard]] bool is_built_for(Program& program, const Device& device);
 
 } // namespace farcl::driver

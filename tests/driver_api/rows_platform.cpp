@@ -281,6 +281,8 @@ ROW(clFinish, CL_INVALID_COMMAND_QUEUE) {
   }
 }
 ROW(clFinish, CL_OUT_OF_RESOURCES) {
+  EXPECT_EQ(api.clEnqueueFillBuffer(b.queue, b.buffer(), "x", 1, 0, 64, 0, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(api.clFinish(b.queue), CL_SUCCESS); // nothing of earlier queues is under way any more
   b.server.script().with([](Script& script) { script.finish_status = CL_OUT_OF_RESOURCES; });
   EXPECT_EQ(api.clEnqueueFillBuffer(b.queue, b.buffer(), "x", 1, 0, 64, 0, nullptr, nullptr), CL_SUCCESS); // fails unseen
   b.expect(api.clFinish(b.queue));
