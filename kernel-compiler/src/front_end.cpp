@@ -23,6 +23,9 @@ constexpr const char* kSourceFolder = "/farcl/source";
 constexpr const char* kSystemFolder = "/farcl/system";
 constexpr const char* kBaseHeaderName = "opencl-c-base.h";
 
+/// OpenCL 3.0; the language version is clang's own macro.
+constexpr const char* kDeviceVersion = "-D__OPENCL_VERSION__=300";
+
 /// Language extensions that the CPU device has; -cl-ext=-all turns everything else off.
 constexpr const char* kExtensions =
     "-cl-ext=-all,+cl_khr_fp64,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,"
@@ -49,7 +52,7 @@ std::vector<std::string> make_arguments(const Options& options) {
       "-triple", "spir64", "-x", "cl", "-cl-std=" + options.language_standard, "-O2", "-disable-llvm-passes",
       "-emit-llvm-only", "-cl-kernel-arg-info", "-fdeclare-opencl-builtins", "-finclude-default-header",
       "-internal-isystem", kSystemFolder, "-nostdsysteminc", "-fbracket-depth", "256", "-ferror-limit", "100",
-      "-D__ENDIAN_LITTLE__=1", "-U__IMAGE_SUPPORT__", kExtensions};
+      "-D__ENDIAN_LITTLE__=1", kDeviceVersion, "-U__IMAGE_SUPPORT__", kExtensions};
   for (const std::string& folder : options.include_folders) {
     arguments.insert(arguments.end(), {"-I", folder});
   }

@@ -103,6 +103,27 @@ TEST(Kernels, CopiesConstantTablesToPrivateArrays) {
   }
 }
 
+TEST(Kernels, DefinesTheMacrosOfTheDevice) {
+  const char* source = R"(
+    #if __OPENCL_VERSION__ != 300 || __OPENCL_C_VERSION__ != WANTED || !defined(__ENDIAN_LITTLE__) || defined(__IMAGE_SUPPORT__)
+    #error basic macros
+    #endif
+    #if !defined(cl_khr_fp64) || !defined(cl_khr_byte_addressable_store) || !defined(cl_khr_global_int32_base_atomics) || \
+        !defined(cl_khr_local_int32_extended_atomics) || !defined(cl_khr_int64_base_atomics) || defined(cl_khr_fp16) || defined(cl_khr_3d_image_writes)
+    #error extension macros
+    #endif
+    #if defined(__opencl_c_images) || defined(__opencl_c_pipes) || defined(__opencl_c_device_enqueue) || defined(__opencl_c_subgroups)
+    #error feature macros
+    #endif
+    kernel void k(global int* a) { *a = 1; })";
+  const std::pair<const char*, const char*> versions[] = {
+      {"", "120"}, {"-cl-std=CL1.0", "100"}, {"-cl-std=CL1.1", "110"}, {"-cl-std=CL1.2", "120"}, {"-cl-std=CL3.0", "300"}};
+  for (const auto& [option, wanted] : versions) {
+    const CompileReply reply = build(source, std::string(option) + " -DWANTED=" + wanted);
+    EXPECT_EQ(reply.data.status, CompileStatus::kOk) << option << reply.data.log;
+  }
+}
+
 TEST(Kernels, SaysWhereAnErrorIs) {
   const CompileReply reply = build("kernel void k(global int* a) {\n  a[0] = nonsense;\n}\n");
   EXPECT_EQ(reply.data.status, CompileStatus::kBuildFailure);
