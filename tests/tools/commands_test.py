@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """farcl list, help, version and bench."""
 import json
+import pathlib
 import re
 import socket
+import subprocess
 import unittest
 
 import farcl_under_test as tool
@@ -51,6 +53,21 @@ class ListTest(unittest.TestCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("host:notaport", result.stderr)
         self.assertEqual(farcl("list").returncode, 2)
+
+    def test_an_insecure_server_is_named_so(self):
+        daemon = str(pathlib.Path(tool.FARCL).with_name("farcld"))
+        with subprocess.Popen([daemon, "--insecure", "--print-ports", "--listen", "0.0.0.0:0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True, env=tool.environment()) as server:
+            try:
+                port = server.stdout.readline().strip().rsplit(":", 1)[1]
+                self.assertEqual(server.stdout.readline(), "ready\n")
+                result = farcl("list", f"127.0.0.1:{port}")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("INSECURE", result.stdout)
+                as_json = farcl("list", "--json", f"127.0.0.1:{port}")
+                self.assertTrue(json.loads(as_json.stdout)["servers"][0]["insecure"])
+            finally:
+                server.terminate()
 
     def test_terminal_escapes_in_addresses_and_names_are_harmless(self):
         self.assertNotIn("\x1b", farcl("list", "evil\x1b[31m.invalid", FARCL_CONNECT_TIMEOUT_MS="200").stdout)
