@@ -32,7 +32,7 @@ def section(text, title):
 
 
 def check(farcl):
-    outcome = app.run(farcl, ["clpeak"], seconds=160)
+    outcome = app.run(farcl, ["clpeak"], seconds=280)
     app.succeeded(outcome, "clpeak")
     text = outcome.stdout
     for bad in ("error", "Error", "failed", "exception", "Tests skipped"):
