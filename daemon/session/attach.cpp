@@ -66,6 +66,9 @@ void Session::take(Attachment attachment) {
   detached_since_ = Clock::now();
   const bool first = !welcomed_;
   welcomed_ = true; // also when the reply is lost: the client may have read it
+  if (first) {
+    send_server_info(); // the session's first frame; with the clock of this moment
+  }
   if (auto answered = answer_hello(fresh, first, protocol::HelloStatus::kWelcome, {}); !answered) {
     return; // still detached; the client will try again
   }

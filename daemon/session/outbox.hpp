@@ -29,6 +29,7 @@ public:
       collected_.completions.clear();
     }
   }
+  [[nodiscard]] bool has_completions() const noexcept { return !collected_.completions.empty(); }
   [[nodiscard]] net::FrameSender& sender() noexcept { return sender_; }
 
 private:

@@ -17,6 +17,7 @@ constexpr auto kTransportPollInterval = 1500ns;
 /// A sleep without anything to wait for ends after this, so that a lost wake-up could never stall a session.
 constexpr auto kLongestSleep = 60s;
 constexpr auto kFarewellTime = 1s;
+constexpr auto kCompletionDelay = 100us;
 
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -32,9 +33,7 @@ Session::Session(SessionConfig config)
       sender_(receiver_.received_sequence()),
       state_(std::make_unique<SessionState>(std::move(config_.parts), sender_, static_cast<CompletionSink&>(*this),
                                             [this](BuildArrival arrival) { mail_.post(std::move(arrival)); })),
-      handlers_(*state_), detached_since_(Clock::now()) {
-  send_server_info();
-}
+      handlers_(*state_), detached_since_(Clock::now()) {}
 
 Session::~Session() {
   control_.close();
@@ -77,7 +76,8 @@ bool Session::turn() {
   }
   bool progress = take_control();
   progress |= take_device_mail();
-  progress |= receive();
+  const bool received = receive();
+  progress |= received;
   if (ended_) {
     return true;
   }
@@ -86,7 +86,9 @@ bool Session::turn() {
     progress = true;
   }
   acknowledge_if_due();
-  progress |= flush();
+  if (!received || sender_.unsent_bytes() != 0 || completions_are_late()) {
+    progress |= flush();
+  }
   if (transport_ == nullptr && detached_too_long()) {
     end_session(resumable_ ? "its client did not come back within " + std::to_string(state_->parts.limits.resume_seconds) + " s"
                            : "its connection has ended",
@@ -189,7 +191,21 @@ void Session::acknowledge_if_due() {
   }
 }
 
+/// While more commands come in, completions may wait a little for each other: each message of them wakes somebody. A client
+/// that waits for one sends nothing meanwhile, so it gets it at once.
+bool Session::completions_are_late() {
+  if (!state_->outbox.has_completions()) {
+    return false;
+  }
+  const auto now = Clock::now();
+  if (completions_since_ == Clock::time_point()) {
+    completions_since_ = now;
+  }
+  return now - completions_since_ > kCompletionDelay;
+}
+
 bool Session::flush() {
+  completions_since_ = {};
   state_->outbox.append_completions();
   write_blocked_ = false;
   const std::size_t before = sender_.unsent_bytes();

@@ -107,6 +107,7 @@ private:
   bool spin();
   void sleep();
   void acknowledge_if_due();
+  [[nodiscard]] bool completions_are_late();
   void send_server_info();
   void say_farewell();
   // attach.cpp: connections come and go
@@ -142,6 +143,7 @@ private:
   bool write_blocked_ = false;
   Clock::time_point detached_since_;
   std::uint64_t bytes_since_acknowledgement_ = 0;
+  Clock::time_point completions_since_; ///< the oldest one waits since; zero: none was seen
   bool ended_ = false;
   SessionEnd end_;
   std::string farewell_;
