@@ -4,8 +4,13 @@
 #include "daemon/backends/cpu/launch.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace farcl::daemon {
+
+namespace {
+constexpr auto kAwakeAfterJob = std::chrono::microseconds(80);
+} // namespace
 
 void ThreadPool::submit(std::shared_ptr<Job> job) {
   if (threads_.empty()) {
@@ -15,6 +20,7 @@ void ThreadPool::submit(std::shared_ptr<Job> job) {
   {
     const std::lock_guard<std::mutex> held(mutex_);
     jobs_.push_back(std::move(job));
+    submitted_.fetch_add(1, std::memory_order_release);
     wake = sleeping_ != 0;
   }
   if (wake) {
@@ -74,10 +80,19 @@ void ThreadPool::work() {
     lock.lock();
     if (leave_job(*job, lock)) {
       lock.unlock();
+      const std::uint32_t seen = submitted_.load(std::memory_order_acquire);
       job->end();
       job.reset();
+      await_next(seen);
       lock.lock();
     }
+  }
+}
+
+void ThreadPool::await_next(std::uint32_t seen) const {
+  const auto until = std::chrono::steady_clock::now() + kAwakeAfterJob;
+  while (submitted_.load(std::memory_order_acquire) == seen && std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield(); // whoever waits for this core is more important
   }
 }
 

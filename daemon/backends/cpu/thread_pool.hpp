@@ -3,7 +3,8 @@
 // Threads: any number of pool threads and one submitter (the session thread). A job consists of pieces (work-groups) that
 // threads take by an atomic counter, a few at a time. The mutex guards the list of jobs that still have pieces to hand out and
 // is held only to join or leave a job. Whoever leaves a job last ends it. Threads sleep when nothing is left; a submit wakes
-// one, and each one that finds more than it can take wakes the next: no storm for small jobs.
+// one, and each one that finds more than it can take wakes the next: no storm for small jobs. The thread that ends a job stays
+// awake for about a wake-up's time: the next command of an in-order queue comes as soon as the session thread has been woken.
 #pragma once
 
 #include <atomic>
@@ -54,6 +55,7 @@ public:
 private:
   void start_threads();
   void work();
+  void await_next(std::uint32_t seen) const;
   [[nodiscard]] std::shared_ptr<Job> join_job(std::unique_lock<std::mutex>& lock);
   /// True if the caller was the last one: it ends the job.
   [[nodiscard]] bool leave_job(Job& job, std::unique_lock<std::mutex>& lock);
@@ -64,6 +66,7 @@ private:
   std::deque<std::shared_ptr<Job>> jobs_; ///< guarded by mutex_
   unsigned sleeping_ = 0;                 ///< guarded by mutex_
   bool stopping_ = false;                 ///< guarded by mutex_
+  std::atomic<std::uint32_t> submitted_{0};
   std::vector<std::thread> threads_;      ///< the submitter's
 };
 
