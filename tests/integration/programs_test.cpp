@@ -119,8 +119,12 @@ TEST_F(Programs, ABinaryRunsInAnotherContext) {
   ASSERT_EQ(code, CL_SUCCESS);
   EXPECT_EQ(clBuildProgram(copy, 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
   EXPECT_EQ(run(copy, "k", 4), 17);
-  EXPECT_EQ(binary_of(copy).size(), bytes.size());
+  cl_program copy_of_copy = from_binary(context(), binary_of(copy), code);
+  ASSERT_EQ(code, CL_SUCCESS);
+  EXPECT_EQ(clBuildProgram(copy_of_copy, 0, nullptr, nullptr, nullptr, nullptr), CL_SUCCESS);
+  EXPECT_EQ(run(copy_of_copy, "k", 5), 20);
   EXPECT_EQ(clReleaseProgram(copy), CL_SUCCESS);
+  EXPECT_EQ(clReleaseProgram(copy_of_copy), CL_SUCCESS);
 }
 
 TEST_F(Programs, DamagedBinariesAreRefused) {
