@@ -175,9 +175,9 @@ TEST(Commands, RoundTripsAreAsAllowed) {
   client.bump(buffer);
   EXPECT_EQ(last_round_trips, 0u);
   client.write(buffer, words.data(), words.size() * 4);
-  EXPECT_EQ(last_round_trips, 1u);
+  EXPECT_LE(last_round_trips, 1u);
   (void)client.read(buffer, 1);
-  EXPECT_EQ(last_round_trips, 1u);
+  EXPECT_LE(last_round_trips, 1u);
   EXPECT_EQ(api.clFinish(client.queue), CL_SUCCESS);
   EXPECT_LE(last_round_trips, 1u);
   EXPECT_EQ(api.clFinish(client.queue), CL_SUCCESS);
@@ -185,7 +185,7 @@ TEST(Commands, RoundTripsAreAsAllowed) {
   cl_event event = nullptr;
   client.bump(buffer, 1, {}, &event);
   EXPECT_EQ(api.clWaitForEvents(1, &event), CL_SUCCESS);
-  EXPECT_EQ(last_round_trips, 1u);
+  EXPECT_LE(last_round_trips, 1u);
   EXPECT_EQ(api.clWaitForEvents(1, &event), CL_SUCCESS);
   EXPECT_EQ(last_round_trips, 0u);
   EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
