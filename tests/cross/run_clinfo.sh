@@ -21,12 +21,13 @@ grep -qx ready "$scratch/ports" || { cat "$scratch/daemon.log" >&2; fail "the da
 mapfile -t servers < <(grep -vx ready "$scratch/ports")
 [[ ${#servers[@]} == 2 ]] || { cat "$scratch/ports"; fail "the daemon named ${#servers[@]} addresses"; }
 
-mkdir "$scratch/vendors"
-echo "$library" >"$scratch/vendors/farcl.icd"
+# The loader gets the file's name and not the folder's: under qemu-user a 32-bit program cannot list folders of file systems with
+# 64-bit offsets.
+echo "$library" >"$scratch/farcl.icd"
 libraries=/usr/$triplet/lib:$root/usr/lib/$triplet
 for server in "${servers[@]}"; do
   # An emulated processor is slow to connect on a busy machine.
-  timeout 50 env POCL_REMOTE_SERVERS="$server" OCL_ICD_VENDORS="$scratch/vendors" FARCL_CONNECT_TIMEOUT_MS=15000 \
+  timeout 50 env POCL_REMOTE_SERVERS="$server" OCL_ICD_VENDORS="$scratch/farcl.icd" FARCL_CONNECT_TIMEOUT_MS=15000 \
     "$emulator" -L "/usr/$triplet" -E LD_LIBRARY_PATH="$libraries" "$root/usr/bin/clinfo" >"$scratch/clinfo" 2>"$scratch/stderr" ||
     { cat "$scratch/clinfo" "$scratch/stderr" "$scratch/daemon.log"; fail "clinfo failed with $server"; }
   [[ ! -s $scratch/stderr ]] || { cat "$scratch/stderr"; fail "clinfo's stderr is not empty with $server"; }
