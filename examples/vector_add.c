@@ -9,13 +9,13 @@
 
 enum { kCount = 1 << 20 };
 
-static const char *kSource = "__kernel void add(__global const float *a, __global const float *b, __global float *sum) {\n"
+static const char* kSource = "__kernel void add(__global const float *a, __global const float *b, __global float *sum) {\n"
                              "  size_t i = get_global_id(0);\n"
                              "  sum[i] = a[i] + b[i];\n"
                              "}\n";
 
 /* OpenCL says what went wrong by a number; 0 is success. */
-static void check(cl_int status, const char *what) {
+static void check(cl_int status, const char* what) {
   if (status != CL_SUCCESS) {
     fprintf(stderr, "vector_add: %s failed with %d\n", what, status);
     exit(1);

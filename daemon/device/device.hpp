@@ -25,7 +25,7 @@ namespace farcl::daemon {
 using Token = std::uint64_t;
 
 struct DeviceResult {
-  cl_int status = CL_COMPLETE; ///< or a negative error
+  cl_int status = CL_COMPLETE;  ///< or a negative error
   std::uint64_t started_ns = 0; ///< device clock; 0 if times were not asked for
   std::uint64_t ended_ns = 0;
 };
@@ -41,7 +41,7 @@ public:
 struct BuildRequest {
   protocol::BuildStage stage = protocol::BuildStage::kBuild;
   std::string source;
-  std::vector<std::shared_ptr<const ByteVector>> inputs; ///< earlier BuildResult::binary of the same builder
+  std::vector<std::shared_ptr<const ByteVector>> inputs;    ///< earlier BuildResult::binary of the same builder
   std::vector<std::pair<std::string, std::string>> headers; ///< path, text
   std::string options;
 };
@@ -50,8 +50,8 @@ struct BuildResult {
   cl_int status = CL_SUCCESS;
   cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
   std::string log;
-  std::shared_ptr<const ProgramInfo> info; ///< never null
-  std::shared_ptr<const ByteVector> binary; ///< null if the build failed
+  std::shared_ptr<const ProgramInfo> info;      ///< never null
+  std::shared_ptr<const ByteVector> binary;     ///< null if the build failed
   std::shared_ptr<const DeviceProgram> program; ///< null unless something can be launched
 };
 

@@ -14,7 +14,8 @@ constexpr std::size_t kUncountedValueBytes = 1024;
 constexpr std::uint64_t kMaxWorkItems = std::uint64_t{1} << 56;
 
 std::size_t value_alignment(const ArgumentInfo& info) {
-  return std::has_single_bit(info.alignment_bytes) && info.alignment_bytes <= sizeof(ValueBlock) ? info.alignment_bytes : sizeof(ValueBlock);
+  return std::has_single_bit(info.alignment_bytes) && info.alignment_bytes <= sizeof(ValueBlock) ? info.alignment_bytes
+                                                                                                 : sizeof(ValueBlock);
 }
 
 /// True if the product of the three is at most `limit`.
@@ -102,10 +103,8 @@ void Handlers::set_up_launch(Command& command, const protocol::EnqueueKernel& me
     return; // allowed since OpenCL 2.1: completes like a marker
   }
   command.program = build->program;
-  command.work = Launch{kernel,
-                        {message.work_dim, message.global_offset, message.global_size, message.local_size},
-                        command.arguments,
-                        command.value_bytes()};
+  command.work = Launch{
+      kernel, {message.work_dim, message.global_offset, message.global_size, message.local_size}, command.arguments, command.value_bytes()};
 }
 
 bool Handlers::set_up_arguments(Command& command, const protocol::EnqueueKernel& message, const KernelInfo& info) {

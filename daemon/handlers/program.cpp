@@ -115,9 +115,8 @@ Status Handlers::handle(protocol::BuildProgram&& message) {
       on_built({number, builder, failed(status, std::move(request.error().message))});
       continue;
     }
-    builder->build(std::move(*request), [post = state_.post_built, number, builder](BuildResult result) {
-      post({number, builder, std::move(result)});
-    });
+    builder->build(std::move(*request),
+                   [post = state_.post_built, number, builder](BuildResult result) { post({number, builder, std::move(result)}); });
   }
   return {};
 }

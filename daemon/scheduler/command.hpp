@@ -28,8 +28,8 @@ struct Queue {
   cl_int unseen_failure = CL_SUCCESS; ///< of a command whose failure nobody could see; the next blocking reply reports it
   Command* first = nullptr;           ///< commands that are not complete, in order of enqueueing
   Command* last = nullptr;
-  Command* sync = nullptr;            ///< the last marker or barrier that waits for everything before it
-  Command* barrier = nullptr;         ///< the last barrier
+  Command* sync = nullptr;    ///< the last marker or barrier that waits for everything before it
+  Command* barrier = nullptr; ///< the last barrier
 };
 
 /// A dependency: `later` waits until the command that holds the edge is complete.
@@ -52,7 +52,7 @@ struct ReadWork {
   std::uint64_t size_bytes = 0; ///< of the whole box
 };
 struct WriteWork {
-  Write write;                  ///< `from` is empty when the bytes were received straight into the buffer
+  Write write; ///< `from` is empty when the bytes were received straight into the buffer
 };
 using Work = std::variant<MarkerWork, UserEventWork, FinishWork, InitialDataWork, Launch, Copy, Fill, ReadWork, WriteWork>;
 
@@ -63,13 +63,13 @@ struct alignas(128) ValueBlock {
 
 struct Command {
   // The graph's.
-  Edge* edges = nullptr;        ///< in the order in which they were made
+  Edge* edges = nullptr; ///< in the order in which they were made
   Edge* last_edge = nullptr;
-  std::uint32_t unmet = 0;      ///< dependencies and holds that are not met
+  std::uint32_t unmet = 0; ///< dependencies and holds that are not met
   bool entered = false;
   bool running = false;
-  bool awaits_bytes = false;    ///< holds itself until its transfer has come
-  cl_int failure = CL_SUCCESS;  ///< why it will not run
+  bool awaits_bytes = false;   ///< holds itself until its transfer has come
+  cl_int failure = CL_SUCCESS; ///< why it will not run
   Command* ready_next = nullptr;
   Command* queue_previous = nullptr;
   Command* queue_next = nullptr;
@@ -83,7 +83,7 @@ struct Command {
   // What it does.
   Work work;
   std::vector<LaunchArgument> arguments;
-  std::vector<ValueBlock> values; ///< argument values, fill pattern, inline data, inline reads
+  std::vector<ValueBlock> values;  ///< argument values, fill pattern, inline data, inline reads
   std::shared_ptr<Memory> staging; ///< a write's bytes that had to wait
   Budget::Share share;             ///< of the session's staging budget
   std::vector<std::shared_ptr<Buffer>> buffers;

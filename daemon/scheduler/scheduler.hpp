@@ -29,7 +29,7 @@ public:
 
 /// How a command stands to the others of its queue.
 enum class Ordering {
-  kPlain,     ///< behind the queue's last one (in order) or its last barrier (out of order)
+  kPlain,       ///< behind the queue's last one (in order) or its last barrier (out of order)
   kWaitsForAll, ///< a marker or barrier without wait list, a Finish: behind everything in the queue
 };
 

@@ -48,9 +48,9 @@ struct SessionConfig {
   protocol::SessionId id{};
   std::array<std::uint8_t, 32> secret{};
   std::chrono::microseconds spin{200};
-  SpinPermit* permit = nullptr;                       ///< null: never spins
-  std::atomic<std::uint64_t>* heartbeat = nullptr;    ///< counts turns; may be null
-  const Logger* log = nullptr;                        ///< may be null
+  SpinPermit* permit = nullptr;                    ///< null: never spins
+  std::atomic<std::uint64_t>* heartbeat = nullptr; ///< counts turns; may be null
+  const Logger* log = nullptr;                     ///< may be null
 };
 
 /// How a session ended, as the end of a sentence: "the client said goodbye".
@@ -138,7 +138,7 @@ private:
   Handlers handlers_;
 
   net::TransportPtr transport_;
-  bool welcomed_ = false;  ///< the first connection has been answered
+  bool welcomed_ = false; ///< the first connection has been answered
   bool resumable_ = true;
   bool write_blocked_ = false;
   Clock::time_point detached_since_;

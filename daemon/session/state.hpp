@@ -68,7 +68,7 @@ struct SessionState {
   IdTable<protocol::BufferId, std::shared_ptr<Buffer>> buffers;
   IdTable<protocol::ProgramId, std::shared_ptr<Program>> programs;
 
-  std::function<void(BuildArrival)> post_built; ///< any thread
+  std::function<void(BuildArrival)> post_built;               ///< any thread
   std::vector<std::pair<std::uint64_t, PendingBuild>> builds; ///< few
   std::uint64_t next_build = 1;
   bool goodbye = false;

@@ -25,7 +25,7 @@ void on_fault(int signal_number) {
 void install_fault_handler(WorkerPage* page) noexcept {
   reported_page.store(page, std::memory_order_relaxed);
   use_alternate_stack();
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_fault;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
   ::sigemptyset(&action.sa_mask);

@@ -1,7 +1,7 @@
 // Contexts.
+#include "driver/objects/context.hpp"
 #include "driver/api/devices_of_type.hpp"
 #include "driver/icd/guard.hpp"
-#include "driver/objects/context.hpp"
 #include "driver/objects/platform.hpp"
 #include "driver/session/callback_thread.hpp"
 #include "driver/session/runtime.hpp"

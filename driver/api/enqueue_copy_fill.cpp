@@ -69,7 +69,8 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem source, cl
     if (const cl_int code = find_both(queue, source, destination, copy); code != CL_SUCCESS) {
       return code;
     }
-    const cl_int code = validate::copy_ranges(copy.source->size_bytes(), copy.destination->size_bytes(), source_offset, destination_offset, size);
+    const cl_int code =
+        validate::copy_ranges(copy.source->size_bytes(), copy.destination->size_bytes(), source_offset, destination_offset, size);
     if (code != CL_SUCCESS) {
       return code;
     }

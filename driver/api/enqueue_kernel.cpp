@@ -94,11 +94,13 @@ cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_ui
 }
 
 cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* wait_list, cl_event* event) {
-  return guard(Entry::clEnqueueMarkerWithWaitList, [&] { return enqueue_marker(queue, false, {count, wait_list, event}, CL_COMMAND_MARKER); });
+  return guard(Entry::clEnqueueMarkerWithWaitList,
+               [&] { return enqueue_marker(queue, false, {count, wait_list, event}, CL_COMMAND_MARKER); });
 }
 
 cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event* wait_list, cl_event* event) {
-  return guard(Entry::clEnqueueBarrierWithWaitList, [&] { return enqueue_marker(queue, true, {count, wait_list, event}, CL_COMMAND_BARRIER); });
+  return guard(Entry::clEnqueueBarrierWithWaitList,
+               [&] { return enqueue_marker(queue, true, {count, wait_list, event}, CL_COMMAND_BARRIER); });
 }
 
 cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event* event) {

@@ -65,7 +65,8 @@ cl_int transfer_rect(cl_command_queue queue_handle, cl_mem buffer_handle, Direct
   }
   protocol::BufferRect rect;
   protocol::BufferRect host;
-  if (const cl_int code = validate::make_rect(p.buffer_origin, p.region, p.buffer_row_pitch, p.buffer_slice_pitch, rect); code != CL_SUCCESS) {
+  if (const cl_int code = validate::make_rect(p.buffer_origin, p.region, p.buffer_row_pitch, p.buffer_slice_pitch, rect);
+      code != CL_SUCCESS) {
     return code;
   }
   if (const cl_int code = validate::make_rect(p.host_origin, p.region, p.host_row_pitch, p.host_slice_pitch, host); code != CL_SUCCESS) {
@@ -80,7 +81,8 @@ cl_int transfer_rect(cl_command_queue queue_handle, cl_mem buffer_handle, Direct
   if (const cl_int code = check(*queue, *buffer, direction, events); code != CL_SUCCESS) {
     return code;
   }
-  const HostBox box{static_cast<std::byte*>(ptr) + host.offset, host.width_bytes, host.height, host.depth, host.row_pitch, host.slice_pitch};
+  const HostBox box{
+      static_cast<std::byte*>(ptr) + host.offset, host.width_bytes, host.height, host.depth, host.row_pitch, host.slice_pitch};
   return transfer(*queue, *buffer, direction, rect, box, blocking, events,
                   direction == Direction::kRead ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT);
 }
@@ -91,13 +93,12 @@ namespace entry {
 
 cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void* ptr,
                                        cl_uint count, const cl_event* wait_list, cl_event* event) {
-  return guard(Entry::clEnqueueReadBuffer, [&] {
-    return transfer_linear(queue, buffer, Direction::kRead, blocking, offset, size, ptr, {count, wait_list, event});
-  });
+  return guard(Entry::clEnqueueReadBuffer,
+               [&] { return transfer_linear(queue, buffer, Direction::kRead, blocking, offset, size, ptr, {count, wait_list, event}); });
 }
 
-cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void* ptr,
-                                        cl_uint count, const cl_event* wait_list, cl_event* event) {
+cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                                        const void* ptr, cl_uint count, const cl_event* wait_list, cl_event* event) {
   return guard(Entry::clEnqueueWriteBuffer, [&] {
     return transfer_linear(queue, buffer, Direction::kWrite, blocking, offset, size, const_cast<void*>(ptr), {count, wait_list, event});
   });

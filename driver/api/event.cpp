@@ -1,6 +1,6 @@
 // Events: waiting, callbacks, user events.
-#include "driver/icd/guard.hpp"
 #include "driver/objects/event.hpp"
+#include "driver/icd/guard.hpp"
 #include "driver/session/session.hpp"
 #include "driver/validate/lists.hpp"
 
@@ -33,7 +33,8 @@ cl_int CL_API_CALL clReleaseEvent(cl_event event) {
   });
 }
 
-cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int type, void(CL_CALLBACK* pfn_notify)(cl_event, cl_int, void*), void* user_data) {
+cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int type, void(CL_CALLBACK* pfn_notify)(cl_event, cl_int, void*),
+                                      void* user_data) {
   return guard(Entry::clSetEventCallback, [&]() -> cl_int {
     Event* object = Event::from(event);
     if (object == nullptr) {

@@ -1,6 +1,6 @@
 // Buffers and sub-buffers: making and releasing them.
-#include "driver/icd/guard.hpp"
 #include "driver/objects/memory.hpp"
+#include "driver/icd/guard.hpp"
 #include "driver/session/session.hpp"
 #include "driver/validate/device_limits.hpp"
 #include "driver/validate/memory.hpp"

@@ -1,6 +1,6 @@
 // Command queues: making them, flushing and finishing. What goes into them is in enqueue_*.cpp.
-#include "driver/icd/guard.hpp"
 #include "driver/objects/queue.hpp"
+#include "driver/icd/guard.hpp"
 #include "driver/session/session.hpp"
 #include "driver/validate/lists.hpp"
 
@@ -10,9 +10,7 @@ namespace {
 /// CL_DEVICE_QUEUE_ON_HOST_PROPERTIES: this driver's queues can always do both.
 constexpr cl_command_queue_properties kSupported = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
 
-cl_command_queue_properties supported_by(const Device& device) {
-  return device.number(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, kSupported);
-}
+cl_command_queue_properties supported_by(const Device& device) { return device.number(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, kSupported); }
 
 cl_int find_device(cl_context context, cl_device_id device, Context*& context_out, Device*& device_out) {
   context_out = Context::from(context);

@@ -34,9 +34,8 @@ bool Context::has_device(const Device* device) const noexcept {
 
 void Context::notify(std::string sentence) {
   if (pfn_notify_ != nullptr) {
-    post_callback([self = Ref<Context>(this), text = std::move(sentence)] {
-      self->pfn_notify_(text.c_str(), nullptr, 0, self->user_data_);
-    });
+    post_callback(
+        [self = Ref<Context>(this), text = std::move(sentence)] { self->pfn_notify_(text.c_str(), nullptr, 0, self->user_data_); });
   }
 }
 

@@ -15,12 +15,8 @@ Kernel::Kernel(Program& program, std::shared_ptr<const ProgramInfo> info, std::u
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     switch (arguments[i].kind) {
     case ArgumentKind::kGlobal:
-    case ArgumentKind::kConstant:
-      arguments_[i] = protocol::BufferArgument{};
-      break;
-    case ArgumentKind::kLocal:
-      arguments_[i] = protocol::LocalArgument{};
-      break;
+    case ArgumentKind::kConstant: arguments_[i] = protocol::BufferArgument{}; break;
+    case ArgumentKind::kLocal: arguments_[i] = protocol::LocalArgument{}; break;
     case ArgumentKind::kValue:
     case ArgumentKind::kImage:
     case ArgumentKind::kSampler:

@@ -57,7 +57,8 @@ bool Mem::has_mapping(const void* pointer) {
 
 Mapping Mem::take_mapping(const void* pointer) {
   auto state = state_.lock();
-  const auto found = std::find_if(state->mappings.rbegin(), state->mappings.rend(), [&](const Mapping& one) { return one.pointer == pointer; });
+  const auto found =
+      std::find_if(state->mappings.rbegin(), state->mappings.rend(), [&](const Mapping& one) { return one.pointer == pointer; });
   if (found == state->mappings.rend()) {
     return {};
   }

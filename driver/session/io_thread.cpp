@@ -114,7 +114,8 @@ bool ServerSession::io_sleep(bool busy) {
   } else if (mode == IoMode::kParked) {
     woken = io_waker_.wait(kHeartbeatSlice);
   } else {
-    (void)transport->wait(net::Interest::kReadable, mode == IoMode::kDeep ? std::chrono::nanoseconds(kHeartbeatSlice) : kForEver, &io_waker_);
+    (void)transport->wait(net::Interest::kReadable, mode == IoMode::kDeep ? std::chrono::nanoseconds(kHeartbeatSlice) : kForEver,
+                          &io_waker_);
   }
   Access state = state_.lock();
   woken = woken || (mode != IoMode::kTicking && io_mode_.load(std::memory_order_relaxed) == IoMode::kTicking);

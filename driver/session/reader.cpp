@@ -7,8 +7,8 @@ namespace farcl::driver {
 
 namespace {
 constexpr std::chrono::nanoseconds kLeastSpin{2000};
-constexpr unsigned kProbeEvery = 32;                     ///< waits, of which one spins for the full time whatever was learnt
-constexpr int kShortWait = 4;                            ///< times the spin limit: a wait that spinning might have shortened
+constexpr unsigned kProbeEvery = 32; ///< waits, of which one spins for the full time whatever was learnt
+constexpr int kShortWait = 4;        ///< times the spin limit: a wait that spinning might have shortened
 
 std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
 } // namespace
@@ -181,7 +181,8 @@ void ServerSession::poll_event() {
   }
   const std::int64_t now = now_ns();
   std::int64_t last = last_poll_ns_.load(std::memory_order_relaxed);
-  if (now - last < std::chrono::nanoseconds(kPollInterval).count() || !last_poll_ns_.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
+  if (now - last < std::chrono::nanoseconds(kPollInterval).count() ||
+      !last_poll_ns_.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
     return;
   }
   Access state = state_.lock();

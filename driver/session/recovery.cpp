@@ -12,9 +12,7 @@ namespace {
 constexpr std::array<std::chrono::milliseconds, 4> kBackoff = {std::chrono::milliseconds(10), std::chrono::milliseconds(50),
                                                                std::chrono::milliseconds(100), std::chrono::milliseconds(250)};
 
-bool is_refused(const Error& error) {
-  return error.system_errno == ECONNREFUSED || error.system_errno == ENOENT;
-}
+bool is_refused(const Error& error) { return error.system_errno == ECONNREFUSED || error.system_errno == ENOENT; }
 } // namespace
 
 void ServerSession::on_connection_lost(const Error& reason) {

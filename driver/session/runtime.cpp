@@ -44,7 +44,8 @@ net::Connector default_connector(const net::ServerAddress& address, const Config
 /// Names of this machine: devices behind them need no " @ host" as long as there is one server.
 bool is_local(const net::ServerAddress& address) {
   return address.scheme == net::Scheme::kUnix ||
-         (address.scheme == net::Scheme::kTcp && (address.host == "localhost" || address.host == "::1" || address.host.starts_with("127.")));
+         (address.scheme == net::Scheme::kTcp &&
+          (address.host == "localhost" || address.host == "::1" || address.host.starts_with("127.")));
 }
 
 struct Attempt {
@@ -76,9 +77,7 @@ void warn_user(const std::string& sentence) {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-Runtime::Runtime() : config_(read_config()), factory_(default_connector) {
-  (void)::pthread_atfork(nullptr, nullptr, after_fork_in_child);
-}
+Runtime::Runtime() : config_(read_config()), factory_(default_connector) { (void)::pthread_atfork(nullptr, nullptr, after_fork_in_child); }
 
 Runtime& Runtime::instance() {
   static Runtime* const runtime = new Runtime;

@@ -40,7 +40,8 @@ Status ServerSession::shake_hands(Clock::time_point deadline) {
   const protocol::HelloReply& reply = connection->reply;
   if (reply.status == protocol::HelloStatus::kBadVersion) {
     return fail(ErrorCode::kRefused, "it speaks FarCL's protocol in version " + std::to_string(reply.version_min) + " to " +
-                                         std::to_string(reply.version_max) + ", this driver in version " + std::to_string(protocol::kVersion));
+                                         std::to_string(reply.version_max) + ", this driver in version " +
+                                         std::to_string(protocol::kVersion));
   }
   if (reply.status != protocol::HelloStatus::kWelcome) {
     return fail(ErrorCode::kRefused, reply.text.empty() ? "it refused the connection" : reply.text);

@@ -35,23 +35,23 @@ namespace farcl::driver {
 
 using Clock = std::chrono::steady_clock;
 
-inline constexpr std::size_t kFlushBytes = 16u << 10;               ///< collected bytes that are sent at once
-inline constexpr std::chrono::microseconds kFlushAfter{20};         ///< age of collected bytes, looked at by each next call
-inline constexpr std::chrono::microseconds kPollInterval{5};        ///< between two looks of status queries at the socket
-inline constexpr std::chrono::microseconds kTick{800};              ///< of the io thread while commands are in flight
-inline constexpr std::chrono::milliseconds kQuietAfter{20};         ///< without traffic the io thread stops ticking
-inline constexpr std::chrono::milliseconds kWaitSlice{100};         ///< longest single sleep of a waiting thread
+inline constexpr std::size_t kFlushBytes = 16u << 10;                             ///< collected bytes that are sent at once
+inline constexpr std::chrono::microseconds kFlushAfter{20};                       ///< age of collected bytes, looked at by each next call
+inline constexpr std::chrono::microseconds kPollInterval{5};                      ///< between two looks of status queries at the socket
+inline constexpr std::chrono::microseconds kTick{800};                            ///< of the io thread while commands are in flight
+inline constexpr std::chrono::milliseconds kQuietAfter{20};                       ///< without traffic the io thread stops ticking
+inline constexpr std::chrono::milliseconds kWaitSlice{100};                       ///< longest single sleep of a waiting thread
 inline constexpr std::uint64_t kAcknowledgeFrames = net::kAcknowledgeAfterFrames; ///< received, then the server hears of it
-inline constexpr std::chrono::seconds kPingAfter{1};                ///< of silence while something is pending
-inline constexpr std::uint64_t kCheckpointCommands = 4096;          ///< of one queue, after which the client asks how far it is
-inline constexpr std::size_t kReleaseBatch = 256;                   ///< events released by one message
-inline constexpr std::size_t kInlineCopyBytes = 256u << 10;         ///< a write up to this size is copied and never waited for
+inline constexpr std::chrono::seconds kPingAfter{1};                              ///< of silence while something is pending
+inline constexpr std::uint64_t kCheckpointCommands = 4096;  ///< of one queue, after which the client asks how far it is
+inline constexpr std::size_t kReleaseBatch = 256;           ///< events released by one message
+inline constexpr std::size_t kInlineCopyBytes = 256u << 10; ///< a write up to this size is copied and never waited for
 
 struct SessionOptions {
-  std::string name;                 ///< the server, as the user wrote it
+  std::string name; ///< the server, as the user wrote it
   net::Connector connector;
-  bool can_resume = true;           ///< false for ssh: a new connection is a new server process
-  bool refused_is_death = true;     ///< nobody listens any more: the session is gone
+  bool can_resume = true;       ///< false for ssh: a new connection is a new server process
+  bool refused_is_death = true; ///< nobody listens any more: the session is gone
   std::chrono::seconds resume{5};
   std::chrono::microseconds spin{100};
   LogLevel log_level = LogLevel::kOff;
@@ -61,9 +61,9 @@ struct SessionOptions {
 class PendingReply {
 public:
   virtual ~PendingReply() = default;
-  bool done = false;           ///< under the state lock
-  cl_int status = CL_SUCCESS;  ///< of the reply; CL_OUT_OF_RESOURCES when the server died
-  bool is_async = false;       ///< nobody waits: after_done() is called
+  bool done = false;          ///< under the state lock
+  cl_int status = CL_SUCCESS; ///< of the reply; CL_OUT_OF_RESOURCES when the server died
+  bool is_async = false;      ///< nobody waits: after_done() is called
   // Called by the reader under the state lock, before `done` is set. The default ignores what was not asked for.
   virtual void on_build_done(protocol::BuildDone&& reply) { (void)reply; }
   virtual void on_binary(ConstBytes bytes) { (void)bytes; }
@@ -167,7 +167,7 @@ private:
     explicit State(const std::atomic<std::uint64_t>& received) : sender(received) {}
 
     net::FrameSender sender;
-    Clock::time_point unsent_since{};      ///< zero: nothing is collected
+    Clock::time_point unsent_since{}; ///< zero: nothing is collected
     IdTable<protocol::EventId, Ref<Event>> events;
     IdTable<protocol::RequestId, PendingReply*> replies;
     IdTable<protocol::TransferId, IncomingRead*> reads;
@@ -178,10 +178,10 @@ private:
     std::uint64_t commands_in_flight = 0; ///< upper bound: enqueued and not covered by an answered Finish
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
-    unsigned waiters = 0;                  ///< on `progress`
-    unsigned waits = 0;                    ///< that read themselves
+    unsigned waiters = 0;                                 ///< on `progress`
+    unsigned waits = 0;                                   ///< that read themselves
     std::chrono::nanoseconds spin{std::chrono::hours(1)}; ///< learnt; never more than the option allows
-    Clock::time_point ping_sent{};         ///< zero: none is outstanding
+    Clock::time_point ping_sent{};                        ///< zero: none is outstanding
     std::string death_sentence;
   };
   using Access = Guarded<State>::Access;
@@ -214,9 +214,7 @@ private:
   void append_released_events(State& state);
   [[nodiscard]] bool anything_pending(State& state) const;
   /// Waits while too much is retained.
-  cl_int make_room(Access& state) {
-    return state->sender.retained_bytes() <= limits().retained_bytes ? CL_SUCCESS : wait_for_room(state);
-  }
+  cl_int make_room(Access& state) { return state->sender.retained_bytes() <= limits().retained_bytes ? CL_SUCCESS : wait_for_room(state); }
   cl_int wait_for_room(Access& state);
 
   // Commands (commands.cpp).

@@ -40,11 +40,11 @@ class IncomingRead {
 public:
   explicit IncomingRead(HostBox box) : box_(box) {}
 
-  bool done = false;                  ///< under the session's state lock, as everything here
+  bool done = false; ///< under the session's state lock, as everything here
   cl_int status = CL_SUCCESS;
   cl_int queue_status = CL_SUCCESS;
-  bool owned_by_session = false;      ///< nobody waits: deleted when done
-  Ref<CommandQueue> queue;            ///< of those: gets a failure that nobody else can see
+  bool owned_by_session = false; ///< nobody waits: deleted when done
+  Ref<CommandQueue> queue;       ///< of those: gets a failure that nobody else can see
   bool has_event = false;
   std::shared_ptr<const void> keep_alive; ///< of the memory that is written to, if it is not the program's
 

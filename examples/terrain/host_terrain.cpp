@@ -11,7 +11,9 @@ constexpr float kSunSlope = 0.0036F;
 
 using Colour = std::array<float, 3>;
 
-Colour mix(const Colour& a, const Colour& b, float t) { return {a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t}; }
+Colour mix(const Colour& a, const Colour& b, float t) {
+  return {a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t, a[2] + (b[2] - a[2]) * t};
+}
 
 void blur_rows(const std::vector<float>& in, std::vector<float>& out, const Octave& octave, int width, int rows) {
   const int radius = octave.radius();
@@ -91,8 +93,8 @@ private:
   }
 
   static Colour land_colour(float above) {
-    static constexpr std::array<Colour, 6> kLand = {
-        Colour{214, 196, 146}, {128, 158, 84}, {62, 112, 58}, {96, 98, 74}, {138, 126, 114}, {246, 248, 252}};
+    static constexpr std::array<Colour, 6> kLand = {Colour{214, 196, 146}, {128, 158, 84},  {62, 112, 58},
+                                                    {96, 98, 74},          {138, 126, 114}, {246, 248, 252}};
     const float at = std::clamp(above, 0.0F, 0.9999F) * 5;
     const auto band = static_cast<std::size_t>(at);
     return mix(kLand[band], kLand[band + 1], at - static_cast<float>(band));

@@ -6,8 +6,8 @@
 #include <vector>
 
 struct Octave {
-  float sigma = 0;     ///< of the Gaussian, in pixels
-  float amplitude = 0; ///< what the blurred noise is multiplied by
+  float sigma = 0;            ///< of the Gaussian, in pixels
+  float amplitude = 0;        ///< what the blurred noise is multiplied by
   std::vector<float> weights; ///< 2 * radius + 1 of them
 
   [[nodiscard]] int radius() const { return static_cast<int>(weights.size() / 2); }

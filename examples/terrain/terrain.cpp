@@ -91,12 +91,13 @@ private:
     const cl::Buffer weights(context_, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, octave.weights.size() * sizeof(float),
                              const_cast<float*>(octave.weights.data()));
     cl::KernelFunctor<cl::Buffer, cl::Buffer, cl::Buffer, int, int, cl::LocalSpaceArg> blur_rows(program_, "blur_rows");
-    blur_rows(cl::EnqueueArgs(queue_, cl::NDRange(round_up(kWidth, kRowGroup), kRows), cl::NDRange(kRowGroup, 1)), noise_, blurred_, weights,
-              radius, kWidth, cl::Local((kRowGroup + reach) * sizeof(float)));
+    blur_rows(cl::EnqueueArgs(queue_, cl::NDRange(round_up(kWidth, kRowGroup), kRows), cl::NDRange(kRowGroup, 1)), noise_, blurred_,
+              weights, radius, kWidth, cl::Local((kRowGroup + reach) * sizeof(float)));
     cl::KernelFunctor<cl::Buffer, cl::Buffer, cl::Buffer, int, int, int, float, cl::LocalSpaceArg> blur_columns(program_,
                                                                                                                 "blur_columns_and_add");
     blur_columns(cl::EnqueueArgs(queue_, cl::NDRange(round_up(kWidth, kBlock), round_up(kRows, kBlock)), cl::NDRange(kBlock, kBlock)),
-                 blurred_, heights_, weights, radius, kWidth, kRows, octave.amplitude, cl::Local((kBlock + reach) * kBlock * sizeof(float)));
+                 blurred_, heights_, weights, radius, kWidth, kRows, octave.amplitude,
+                 cl::Local((kBlock + reach) * kBlock * sizeof(float)));
     queue_.finish();
   }
 
@@ -149,7 +150,8 @@ bool agrees_with_host(const Terrain& device, const Terrain& host) {
   }
   const bool right = worst_height <= tolerance && worst_colour <= kColourTolerance;
   std::printf("check against the host: %zu heights and %zu pixels, largest difference %.1e of the range and %d of 255: %s\n",
-              host.heights.size(), host.pixels.size() / 4, worst_height / (host.highest - host.lowest), worst_colour, right ? "right" : "WRONG");
+              host.heights.size(), host.pixels.size() / 4, worst_height / (host.highest - host.lowest), worst_colour,
+              right ? "right" : "WRONG");
   return right;
 }
 

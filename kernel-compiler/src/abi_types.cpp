@@ -14,8 +14,7 @@ using namespace llvm;
 static_assert(offsetof(FarclLaunch, global_size) == 8 && offsetof(FarclLaunch, global_offset) == 32 &&
               offsetof(FarclLaunch, local_size) == 56 && offsetof(FarclLaunch, num_groups) == 80 &&
               offsetof(FarclLaunch, printf_context) == 104 && offsetof(FarclLaunch, printf_write) == 112);
-static_assert(offsetof(FarclGroup, local_size) == 24 && offsetof(FarclGroup, local_memory) == 48 &&
-              offsetof(FarclGroup, frames) == 56);
+static_assert(offsetof(FarclGroup, local_size) == 24 && offsetof(FarclGroup, local_memory) == 48 && offsetof(FarclGroup, frames) == 56);
 
 std::array<std::uint64_t, 3> required_group_size(const Function& kernel) {
   std::array<std::uint64_t, 3> size{};

@@ -27,8 +27,8 @@ std::array<std::uint64_t, 3> required_group_size(const llvm::Function& kernel);
 enum BodyParameter : unsigned {
   kBodyLaunch,
   kBodyGroup,
-  kBodyLocalId,                        ///< three of them
-  kBodyGroupBase = kBodyLocalId + 3,   ///< three: global offset + group id * enqueued local size
+  kBodyLocalId,                      ///< three of them
+  kBodyGroupBase = kBodyLocalId + 3, ///< three: global offset + group id * enqueued local size
   kBodyParameterCount = kBodyGroupBase + 3,
 };
 

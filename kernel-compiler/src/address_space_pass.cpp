@@ -128,8 +128,7 @@ private:
   /// addrspacecast (ptr null) and the like: a null of the wanted type.
   static void replace_null_cast(Use& use) {
     auto* expression = dyn_cast<ConstantExpr>(use.get());
-    if (expression != nullptr && expression->getOpcode() == Instruction::AddrSpaceCast &&
-        expression->getOperand(0)->isNullValue()) {
+    if (expression != nullptr && expression->getOpcode() == Instruction::AddrSpaceCast && expression->getOperand(0)->isNullValue()) {
       use.set(Constant::getNullValue(expression->getType()));
     }
   }
@@ -147,8 +146,8 @@ private:
       if (from->getAddressSpace() == 0 && type == from->getValueType()) {
         continue;
       }
-      auto* to = new GlobalVariable(module_, type, from->isConstant(), from->getLinkage(), nullptr, "", from,
-                                    GlobalValue::NotThreadLocal, 0);
+      auto* to =
+          new GlobalVariable(module_, type, from->isConstant(), from->getLinkage(), nullptr, "", from, GlobalValue::NotThreadLocal, 0);
       to->copyAttributesFrom(from);
       to->takeName(from);
       map_[from] = to;

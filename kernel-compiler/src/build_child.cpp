@@ -9,8 +9,8 @@
 #include <cstring>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/time.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -33,8 +33,8 @@ void on_fatal_error(void* reply_fd, const char* reason, bool) {
 /// There may be no memory left for a sentence: the exit code says it.
 void on_out_of_memory(void*, const char*, bool) { ::_exit(kExitOutOfMemory); }
 
-[[noreturn]] void run_child(Compiler& compiler, const CompileRequest& request, const BuildLimits& limits, bool may_optimise,
-                            pid_t parent, int reply_fd, int object_fd) {
+[[noreturn]] void run_child(Compiler& compiler, const CompileRequest& request, const BuildLimits& limits, bool may_optimise, pid_t parent,
+                            int reply_fd, int object_fd) {
   if (!enter_sandbox(parent, limits, reply_fd, object_fd)) {
     ::_exit(1);
   }

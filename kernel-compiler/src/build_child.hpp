@@ -27,8 +27,8 @@ public:
 
   struct Outcome {
     CompileReplyData data;
-    UniqueFd shared_object;    ///< sealed, if data.has_shared_object
-    double processor_ms = 0;   ///< that the child used
+    UniqueFd shared_object;     ///< sealed, if data.has_shared_object
+    double processor_ms = 0;    ///< that the child used
     bool compiler_died = false; ///< crash or time-out: a second try without optimisation may help
   };
   /// After fd() became readable, or after the deadline: then the child is killed first.

@@ -41,7 +41,7 @@ ConstBytes bytes_of(const std::string& text) { return std::as_bytes(std::span(te
 struct Entry {
   std::uint64_t magic = kEntryMagic;
   Hash checksum{};
-  ConstBytes data;          ///< an encoded CompileReplyData
+  ConstBytes data; ///< an encoded CompileReplyData
   ConstBytes shared_object;
 
   static constexpr auto fields() {
@@ -64,7 +64,7 @@ Status write_all(int fd, ConstBytes bytes) {
 
 /// Kernels run in workers from what lies here: nobody else may write to it.
 Status check_folder(const std::string& folder) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) {
     return fail_errno(errno, "the cache folder " + folder);
   }
@@ -91,7 +91,7 @@ Result<UniqueFd> sealed_file(ConstBytes bytes) {
 }
 
 Result<ByteVector> read_file(int fd, std::uint64_t max_bytes) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0) {
     return fail_errno(errno, "fstat");
   }

@@ -12,8 +12,8 @@
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
 #include <set>
@@ -35,8 +35,8 @@ public:
         check(function, instruction, private_bytes);
       }
       if (private_bytes > kMaxPrivateBytes) {
-        complain("function '" + source_name(function) + "' needs " + std::to_string(private_bytes) +
-                 " bytes of private memory; at most " + std::to_string(kMaxPrivateBytes) + " are available");
+        complain("function '" + source_name(function) + "' needs " + std::to_string(private_bytes) + " bytes of private memory; at most " +
+                 std::to_string(kMaxPrivateBytes) + " are available");
       }
     }
     for (GlobalVariable& variable : module_.globals()) {

@@ -85,8 +85,9 @@ bool parse_value(Arguments& arguments, std::string_view word, const std::string&
     arguments.control_fd = number(value, 0, 1'000'000);
     return arguments.control_fd.has_value();
   }
-  for (const Number& one : {Number{"--cache-mib", &arguments.cache_mib, 1, 1'000'000}, Number{"--build-seconds", &arguments.build_seconds, 1, 3600},
-                            Number{"--build-mib", &arguments.build_mib, 512, 1'000'000}, Number{"--max-builds", &arguments.max_builds, 1, 1024}}) {
+  for (const Number& one :
+       {Number{"--cache-mib", &arguments.cache_mib, 1, 1'000'000}, Number{"--build-seconds", &arguments.build_seconds, 1, 3600},
+        Number{"--build-mib", &arguments.build_mib, 512, 1'000'000}, Number{"--max-builds", &arguments.max_builds, 1, 1024}}) {
     if (word == one.name) {
       const auto parsed = number(value, one.least, one.most);
       *one.into = parsed.value_or(0);
@@ -117,7 +118,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
 
 bool copy_to(int from, const std::string& path) {
   const UniqueFd to(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755));
-  struct stat status {};
+  struct stat status{};
   if (!to || ::fstat(from, &status) != 0) {
     return false;
   }

@@ -30,19 +30,16 @@ using namespace llvm;
 
 /// A rebuilt library must not answer from an old cache entry.
 std::string describe_file(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   ::stat(path.c_str(), &status);
   return std::to_string(status.st_size) + "@" + std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }
 
 CompileStatus options_fault(Stage stage) {
   switch (stage) {
-  case Stage::kBuild:
-    return CompileStatus::kInvalidBuildOptions;
-  case Stage::kCompile:
-    return CompileStatus::kInvalidCompilerOptions;
-  case Stage::kLink:
-    return CompileStatus::kInvalidLinkerOptions;
+  case Stage::kBuild: return CompileStatus::kInvalidBuildOptions;
+  case Stage::kCompile: return CompileStatus::kInvalidCompilerOptions;
+  case Stage::kLink: return CompileStatus::kInvalidLinkerOptions;
   }
   return CompileStatus::kInvalidBuildOptions;
 }

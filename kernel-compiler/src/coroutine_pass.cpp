@@ -78,7 +78,8 @@ private:
     Value* id = builder.CreateIntrinsic(Intrinsic::coro_id, {}, {builder.getInt32(0), null, null, null});
     Value* size = builder.CreateIntrinsic(Intrinsic::coro_size, {builder.getInt64Ty()}, {});
     Value* alignment = builder.CreateIntrinsic(Intrinsic::coro_align, {builder.getInt64Ty()}, {});
-    FunctionCallee report = module_.getOrInsertFunction(kFrameSizeFunction, builder.getVoidTy(), builder.getInt64Ty(), builder.getInt64Ty());
+    FunctionCallee report =
+        module_.getOrInsertFunction(kFrameSizeFunction, builder.getVoidTy(), builder.getInt64Ty(), builder.getInt64Ty());
     builder.CreateCall(report, {size, alignment});
     handle_ = builder.CreateIntrinsic(Intrinsic::coro_begin, {}, {id, function_->getArg(0)});
     builder.CreateBr(&first);

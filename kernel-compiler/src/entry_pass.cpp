@@ -80,7 +80,8 @@ private:
       sizes_[i] = local_size(i);
       Value* group = load_field(builder_, builder_.getInt64Ty(), entry_->getArg(1), offsetof(FarclGroup, group_id) + 8 * i, "group");
       Value* local = load_field(builder_, builder_.getInt64Ty(), entry_->getArg(0), offsetof(FarclLaunch, local_size) + 8 * i, "enqueued");
-      Value* offset = load_field(builder_, builder_.getInt64Ty(), entry_->getArg(0), offsetof(FarclLaunch, global_offset) + 8 * i, "offset");
+      Value* offset =
+          load_field(builder_, builder_.getInt64Ty(), entry_->getArg(0), offsetof(FarclLaunch, global_offset) + 8 * i, "offset");
       bases_[i] = builder_.CreateAdd(builder_.CreateMul(group, local), offset, "base");
     }
   }
@@ -180,8 +181,7 @@ private:
     return all_of(objects, [this](const Value* object) {
       const auto* argument = dyn_cast<Argument>(object);
       // What a pointer in memory points to is shared as well, unless the body's own stack could have been stored there.
-      return (argument != nullptr && !argument->hasByValAttr()) || isa<GlobalVariable>(object) ||
-             (isa<LoadInst>(object) && !has_stack_);
+      return (argument != nullptr && !argument->hasByValAttr()) || isa<GlobalVariable>(object) || (isa<LoadInst>(object) && !has_stack_);
     });
   }
 
@@ -203,8 +203,8 @@ private:
       break;
     }
     if (stride_ > kMaxFrameBytes) {
-      refuse(context(), "kernel '" + name_ + "' needs " + std::to_string(stride_) +
-                            " bytes of private memory across barriers; at most " + std::to_string(kMaxFrameBytes) + " are available");
+      refuse(context(), "kernel '" + name_ + "' needs " + std::to_string(stride_) + " bytes of private memory across barriers; at most " +
+                            std::to_string(kMaxFrameBytes) + " are available");
     }
   }
 

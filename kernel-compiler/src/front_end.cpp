@@ -35,9 +35,7 @@ constexpr const char* kExtensions =
 IntrusiveRefCntPtr<vfs::InMemoryFileSystem> make_file_system(const CompileRequest& request, const std::string& base_header) {
   auto files = makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
   files->setCurrentWorkingDirectory(kSourceFolder);
-  const auto add = [&](const std::string& path, StringRef text) {
-    files->addFile(path, 0, MemoryBuffer::getMemBufferCopy(text, path));
-  };
+  const auto add = [&](const std::string& path, StringRef text) { files->addFile(path, 0, MemoryBuffer::getMemBufferCopy(text, path)); };
   add(std::string(kSourceFolder) + "/" + kSourceName, request.source);
   add(std::string(kSystemFolder) + "/" + kBaseHeaderName, base_header);
   for (const Header& header : request.headers) {
@@ -48,11 +46,28 @@ IntrusiveRefCntPtr<vfs::InMemoryFileSystem> make_file_system(const CompileReques
 }
 
 std::vector<std::string> make_arguments(const Options& options) {
-  std::vector<std::string> arguments = {
-      "-triple", "spir64", "-x", "cl", "-cl-std=" + options.language_standard, "-O2", "-disable-llvm-passes",
-      "-emit-llvm-only", "-cl-kernel-arg-info", "-fdeclare-opencl-builtins", "-finclude-default-header",
-      "-internal-isystem", kSystemFolder, "-nostdsysteminc", "-fbracket-depth", "256", "-ferror-limit", "100",
-      "-D__ENDIAN_LITTLE__=1", kDeviceVersion, "-U__IMAGE_SUPPORT__", kExtensions};
+  std::vector<std::string> arguments = {"-triple",
+                                        "spir64",
+                                        "-x",
+                                        "cl",
+                                        "-cl-std=" + options.language_standard,
+                                        "-O2",
+                                        "-disable-llvm-passes",
+                                        "-emit-llvm-only",
+                                        "-cl-kernel-arg-info",
+                                        "-fdeclare-opencl-builtins",
+                                        "-finclude-default-header",
+                                        "-internal-isystem",
+                                        kSystemFolder,
+                                        "-nostdsysteminc",
+                                        "-fbracket-depth",
+                                        "256",
+                                        "-ferror-limit",
+                                        "100",
+                                        "-D__ENDIAN_LITTLE__=1",
+                                        kDeviceVersion,
+                                        "-U__IMAGE_SUPPORT__",
+                                        kExtensions};
   for (const std::string& folder : options.include_folders) {
     arguments.insert(arguments.end(), {"-I", folder});
   }
@@ -75,8 +90,7 @@ Result<FrontEnd> FrontEnd::create() {
   return front_end;
 }
 
-std::unique_ptr<Module> FrontEnd::run(const CompileRequest& request, const Options& options, LLVMContext& context,
-                                      std::string& log) const {
+std::unique_ptr<Module> FrontEnd::run(const CompileRequest& request, const Options& options, LLVMContext& context, std::string& log) const {
   raw_string_ostream log_stream(log);
   const std::vector<std::string> arguments = make_arguments(options);
   std::vector<const char*> pointers;

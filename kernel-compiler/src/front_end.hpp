@@ -20,8 +20,8 @@ public:
   static Result<FrontEnd> create();
 
   /// Null if the source has errors; `log` gets warnings and errors in any case.
-  [[nodiscard]] std::unique_ptr<llvm::Module> run(const CompileRequest& request, const Options& options,
-                                                  llvm::LLVMContext& context, std::string& log) const;
+  [[nodiscard]] std::unique_ptr<llvm::Module> run(const CompileRequest& request, const Options& options, llvm::LLVMContext& context,
+                                                  std::string& log) const;
 
 private:
   std::string base_header_;

@@ -57,8 +57,8 @@ private:
     function.removeFnAttr(Attribute::AlwaysInline);
     if (function.hasFnAttribute(kKernelAttribute)) {
       if (size.instructions > kMaxForcedInstructions) {
-        refuse(module_.getContext(), "kernel '" + source_name(function) + "' is too large: about " +
-                                         std::to_string(size.instructions) + " instructions after inlining");
+        refuse(module_.getContext(), "kernel '" + source_name(function) + "' is too large: about " + std::to_string(size.instructions) +
+                                         " instructions after inlining");
       }
       return;
     }
@@ -69,8 +69,8 @@ private:
     }
     function.addFnAttr(Attribute::NoInline);
     if (size.needs_kernel) {
-      refuse(module_.getContext(), "function '" + source_name(function) + "' is too large: about " +
-                                       std::to_string(size.instructions) + " instructions after inlining");
+      refuse(module_.getContext(), "function '" + source_name(function) + "' is too large: about " + std::to_string(size.instructions) +
+                                       " instructions after inlining");
     }
   }
 

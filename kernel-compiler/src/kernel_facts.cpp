@@ -54,8 +54,11 @@ std::uint64_t qualifiers_of(StringRef words) {
   SmallVector<StringRef> parts;
   words.split(parts, ' ', -1, false);
   for (const StringRef part : parts) {
-    qualifiers |= part == "const" ? kTypeConst : part == "restrict" ? kTypeRestrict : part == "volatile" ? kTypeVolatile
-                  : part == "pipe" ? kTypePipe : 0;
+    qualifiers |= part == "const"      ? kTypeConst
+                  : part == "restrict" ? kTypeRestrict
+                  : part == "volatile" ? kTypeVolatile
+                  : part == "pipe"     ? kTypePipe
+                                       : 0;
   }
   return qualifiers;
 }
@@ -81,9 +84,7 @@ void set_address_space(ArgumentInfo& info, std::uint64_t space) {
     info.address_qualifier = kAddressLocal;
     info.kind = ArgumentKind::kLocal;
     break;
-  default:
-    info.address_qualifier = kAddressPrivate;
-    info.kind = ArgumentKind::kValue;
+  default: info.address_qualifier = kAddressPrivate; info.kind = ArgumentKind::kValue;
   }
 }
 

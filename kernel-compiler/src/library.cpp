@@ -40,7 +40,8 @@ public:
     for (Function* declaration : wanted_) {
       if (Function* source = find(*declaration)) {
         if (source->getFunctionType() != declaration->getFunctionType()) {
-          return fail(ErrorCode::kInvalid, "function '" + source->getName().str() + "' is declared with another type than OpenCL C gives it");
+          return fail(ErrorCode::kInvalid,
+                      "function '" + source->getName().str() + "' is declared with another type than OpenCL C gives it");
         }
         begin_copy(*source, declaration);
       }

@@ -2,8 +2,8 @@
 // An access becomes block + offset; the block's address is a marker call that WorkItemPass lowers. Runs after inlining, when
 // every use stands in a kernel.
 
-#include "markers.hpp"
 #include "failure.hpp"
+#include "markers.hpp"
 #include "passes.hpp"
 
 #include "farcl/kernel_compiler/kernel_abi.h"
@@ -39,8 +39,7 @@ public:
     }
     for (auto [function, bytes] : bytes_) {
       if (bytes > kMaxStaticLocalBytes) {
-        refuse(module_.getContext(), "kernel '" + source_name(*function) + "' needs " + std::to_string(bytes) +
-                                         " bytes of local memory");
+        refuse(module_.getContext(), "kernel '" + source_name(*function) + "' needs " + std::to_string(bytes) + " bytes of local memory");
       }
       function->addFnAttr(kLocalBytesAttribute, std::to_string(alignTo(bytes, FARCL_KERNEL_MEMORY_ALIGNMENT)));
     }

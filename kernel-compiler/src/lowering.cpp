@@ -68,8 +68,8 @@ void make_private(GlobalObject& object) {
 /// Read by LoadedProgram before it trusts the object.
 void add_version(Module& module) {
   auto* type = Type::getInt32Ty(module.getContext());
-  auto* version = new GlobalVariable(module, type, true, GlobalValue::ExternalLinkage,
-                                     ConstantInt::get(type, FARCL_KERNEL_ABI_VERSION), kVersionVariable);
+  auto* version = new GlobalVariable(module, type, true, GlobalValue::ExternalLinkage, ConstantInt::get(type, FARCL_KERNEL_ABI_VERSION),
+                                     kVersionVariable);
   version->setAlignment(Align(4));
 }
 

@@ -59,8 +59,8 @@ Status write_shared_object(Module& module, TargetMachine& machine, int output) {
     return fail_errno(errno, "dup2");
   }
   const std::string path = "/proc/self/fd/" + std::to_string(input->get());
-  const std::array<const char*, 12> arguments = {"ld.lld", "-shared",          "-z",      "now",  "-z", "noexecstack",
-                                                 "-Bsymbolic", "--build-id=none", "--threads=1", "-o", "-",  path.c_str()};
+  const std::array<const char*, 12> arguments = {"ld.lld",     "-shared",         "-z",          "now", "-z", "noexecstack",
+                                                 "-Bsymbolic", "--build-id=none", "--threads=1", "-o",  "-",  path.c_str()};
   std::string errors;
   raw_string_ostream error_stream(errors);
   if (!lld::elf::link(arguments, outs(), error_stream, false, false)) {

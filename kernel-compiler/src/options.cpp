@@ -22,13 +22,11 @@ constexpr std::array<std::string_view, 9> kFrontEndFlags = {
 constexpr std::string_view kFastRelaxedMath = "-cl-fast-relaxed-math";
 /// Valid, but nothing has to be done for them: denormals are always kept, argument info is always made, debug
 /// information is not.
-constexpr std::array<std::string_view, 4> kIgnoredFlags = {"-cl-denorms-are-zero", "-cl-kernel-arg-info", "-g",
-                                                           "-cl-no-subgroup-ifp"};
+constexpr std::array<std::string_view, 4> kIgnoredFlags = {"-cl-denorms-are-zero", "-cl-kernel-arg-info", "-g", "-cl-no-subgroup-ifp"};
 constexpr std::array<std::string_view, 5> kStandards = {"CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0"};
 /// clLinkProgram takes these (OpenCL 3.0, 5.8.7.2), beside -create-library and -enable-link-options.
-constexpr std::array<std::string_view, 5> kLinkMathFlags = {"-cl-denorms-are-zero", "-cl-no-signed-zeros",
-                                                            "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
-                                                            "-cl-fast-relaxed-math"};
+constexpr std::array<std::string_view, 5> kLinkMathFlags = {"-cl-denorms-are-zero", "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations",
+                                                            "-cl-finite-math-only", "-cl-fast-relaxed-math"};
 
 template <class List>
 bool contains(const List& list, std::string_view word) {

@@ -7,11 +7,11 @@
 
 namespace farcl::kernel_compiler {
 
-#define FARCL_MODULE_PASS(NAME, CLASS, SUMMARY)                                                                            \
-  class CLASS : public llvm::PassInfoMixin<CLASS> {                                                                        \
-  public:                                                                                                                  \
-    llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);                              \
-    static bool isRequired() { return true; }                                                                              \
+#define FARCL_MODULE_PASS(NAME, CLASS, SUMMARY)                                               \
+  class CLASS : public llvm::PassInfoMixin<CLASS> {                                           \
+  public:                                                                                     \
+    llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses); \
+    static bool isRequired() { return true; }                                                 \
   };
 #include "passes.def"
 #undef FARCL_MODULE_PASS

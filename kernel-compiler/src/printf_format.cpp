@@ -146,22 +146,16 @@ private:
     std::array<unsigned char, 8> raw{};
     std::memcpy(raw.data(), record_.data + offset, argument.element_size);
     switch (conversion.letter) {
-    case 's':
-      return string(conversion, argument, raw);
-    case 'p':
-      return print(conversion, "", pointer_of(raw));
-    case 'c':
-      return print(conversion, "", static_cast<int>(integer_of(conversion, argument, raw)));
+    case 's': return string(conversion, argument, raw);
+    case 'p': return print(conversion, "", pointer_of(raw));
+    case 'c': return print(conversion, "", static_cast<int>(integer_of(conversion, argument, raw)));
     case 'd':
-    case 'i':
-      return print(conversion, "ll", static_cast<long long>(integer_of(conversion, argument, raw)));
+    case 'i': return print(conversion, "ll", static_cast<long long>(integer_of(conversion, argument, raw)));
     case 'o':
     case 'u':
     case 'x':
-    case 'X':
-      return print(conversion, "ll", unsigned_of(conversion, argument, raw));
-    default:
-      return print(conversion, "", float_of(argument, raw));
+    case 'X': return print(conversion, "ll", unsigned_of(conversion, argument, raw));
+    default: return print(conversion, "", float_of(argument, raw));
     }
   }
 

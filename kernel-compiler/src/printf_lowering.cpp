@@ -20,8 +20,8 @@ public:
     for (Value* argument : call_.args()) {
       types.push_back(argument->getType());
     }
-    function_ = Function::Create(FunctionType::get(Type::getInt32Ty(context_), types, false), GlobalValue::InternalLinkage,
-                                 "farcl.printf", &module_);
+    function_ = Function::Create(FunctionType::get(Type::getInt32Ty(context_), types, false), GlobalValue::InternalLinkage, "farcl.printf",
+                                 &module_);
     function_->addFnAttr(Attribute::NoInline);
     function_->addFnAttr(Attribute::NoUnwind);
     IRBuilder<> builder(BasicBlock::Create(context_, "", function_));

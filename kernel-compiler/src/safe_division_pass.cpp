@@ -15,8 +15,7 @@ namespace {
 using namespace llvm;
 
 bool is_division(unsigned opcode) {
-  return opcode == Instruction::SDiv || opcode == Instruction::UDiv || opcode == Instruction::SRem ||
-         opcode == Instruction::URem;
+  return opcode == Instruction::SDiv || opcode == Instruction::UDiv || opcode == Instruction::SRem || opcode == Instruction::URem;
 }
 
 bool is_signed(unsigned opcode) { return opcode == Instruction::SDiv || opcode == Instruction::SRem; }

@@ -23,7 +23,7 @@ namespace farcl::kernel_compiler {
 
 struct ServiceOptions {
   BuildLimits limits;
-  std::size_t max_builds = 4;         ///< at once; others wait in line
+  std::size_t max_builds = 4; ///< at once; others wait in line
   std::size_t max_connections = 1024;
   std::size_t max_requests_per_connection = 64; ///< waiting or building; the connection is not read beyond
 };

@@ -56,9 +56,9 @@ std::unique_ptr<TargetMachine> make_target_machine(bool optimise) {
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Standard;
   options.UniqueSectionNames = false;
-  return std::unique_ptr<TargetMachine>(
-      target->createTargetMachine(triple, host().cpu, host().features, options, Reloc::PIC_, CodeModel::Small,
-                                  optimise ? CodeGenOptLevel::Default : CodeGenOptLevel::None));
+  return std::unique_ptr<TargetMachine>(target->createTargetMachine(triple, host().cpu, host().features, options, Reloc::PIC_,
+                                                                    CodeModel::Small,
+                                                                    optimise ? CodeGenOptLevel::Default : CodeGenOptLevel::None));
 }
 
 const std::string& host_description() { return host().description; }

@@ -22,8 +22,8 @@ std::string text_report(const ProgramInfo& info) {
             (kernel.uses_printf ? " printf" : "") + "\n";
     for (const ArgumentInfo& argument : kernel.arguments) {
       text += "  " + std::string(word_of(argument.kind)) + " \"" + argument.type_name + "\" " + argument.name + " size_bytes " +
-              std::to_string(argument.size_bytes) + " alignment_bytes " + std::to_string(argument.alignment_bytes) +
-              " type_qualifier " + std::to_string(argument.type_qualifier) + "\n";
+              std::to_string(argument.size_bytes) + " alignment_bytes " + std::to_string(argument.alignment_bytes) + " type_qualifier " +
+              std::to_string(argument.type_qualifier) + "\n";
     }
   }
   return text;

@@ -30,7 +30,9 @@ bool is_barrier(StringRef mangled_name) { return mangled_name == kBarrierFunctio
 bool is_printf(StringRef name) { return name == "printf"; }
 
 bool is_host_function(StringRef name) {
-#define FARCL_HOST_FUNCTION(NAME) if (name == #NAME) return true;
+#define FARCL_HOST_FUNCTION(NAME) \
+  if (name == #NAME)              \
+    return true;
 #include "host_functions.def"
 #undef FARCL_HOST_FUNCTION
   return false;

@@ -58,7 +58,7 @@ private:
       from.replaceAllUsesWith(&to);
     }
     first_ = kernel_.arg_size();
-    constexpr std::array<const char*, kBodyParameterCount> kNames = {"launch", "group",  "local.x", "local.y",
+    constexpr std::array<const char*, kBodyParameterCount> kNames = {"launch",  "group",  "local.x", "local.y",
                                                                      "local.z", "base.x", "base.y",  "base.z"};
     for (unsigned i = 0; i < kBodyParameterCount; ++i) {
       parameter(i)->setName(kNames[i]);
@@ -67,8 +67,7 @@ private:
       parameter(i)->addAttr(Attribute::NoAlias);
       parameter(i)->addAttr(Attribute::ReadOnly);
       parameter(i)->addAttr(Attribute::NonNull);
-      parameter(i)->addAttr(Attribute::getWithDereferenceableBytes(
-          context, i == kBodyLaunch ? sizeof(FarclLaunch) : sizeof(FarclGroup)));
+      parameter(i)->addAttr(Attribute::getWithDereferenceableBytes(context, i == kBodyLaunch ? sizeof(FarclLaunch) : sizeof(FarclGroup)));
     }
     required_ = required_group_size(*body_);
   }
@@ -83,8 +82,8 @@ private:
       result = lower_work_item(builder, *function, call);
     } else if (name == kLocalBaseFunction) {
       LoadInst* base = load_field(builder, builder.getPtrTy(), parameter(kBodyGroup), offsetof(FarclGroup, local_memory), "local");
-      base->setMetadata(LLVMContext::MD_align, MDNode::get(base->getContext(), ConstantAsMetadata::get(builder.getInt64(
-                                                                                   FARCL_KERNEL_MEMORY_ALIGNMENT))));
+      base->setMetadata(LLVMContext::MD_align,
+                        MDNode::get(base->getContext(), ConstantAsMetadata::get(builder.getInt64(FARCL_KERNEL_MEMORY_ALIGNMENT))));
       result = base;
     } else if (is_printf(name)) {
       body_->addFnAttr(kPrintfAttribute);
@@ -100,13 +99,11 @@ private:
     switch (function) {
     case WorkItemFunction::kWorkDim:
       return load_field(builder, builder.getInt32Ty(), parameter(kBodyLaunch), offsetof(FarclLaunch, work_dim), "work_dim");
-    case WorkItemFunction::kGlobalLinearId:
-      return global_linear_id(builder);
+    case WorkItemFunction::kGlobalLinearId: return global_linear_id(builder);
     case WorkItemFunction::kLocalLinearId:
-      return linear(builder, {parameter(kBodyLocalId), parameter(kBodyLocalId + 1), parameter(kBodyLocalId + 2)},
-                    local_size(builder, 0), local_size(builder, 1));
-    default:
-      return by_dimension(builder, function, call.getArgOperand(0));
+      return linear(builder, {parameter(kBodyLocalId), parameter(kBodyLocalId + 1), parameter(kBodyLocalId + 2)}, local_size(builder, 0),
+                    local_size(builder, 1));
+    default: return by_dimension(builder, function, call.getArgOperand(0));
     }
   }
 
@@ -127,25 +124,18 @@ private:
 
   Value* value(IRBuilder<>& builder, WorkItemFunction function, unsigned i) {
     switch (function) {
-    case WorkItemFunction::kGlobalSize:
-      return launch_word(builder, offsetof(FarclLaunch, global_size), i, "global_size");
-    case WorkItemFunction::kGlobalOffset:
-      return launch_word(builder, offsetof(FarclLaunch, global_offset), i, "global_offset");
-    case WorkItemFunction::kNumGroups:
-      return launch_word(builder, offsetof(FarclLaunch, num_groups), i, "num_groups");
+    case WorkItemFunction::kGlobalSize: return launch_word(builder, offsetof(FarclLaunch, global_size), i, "global_size");
+    case WorkItemFunction::kGlobalOffset: return launch_word(builder, offsetof(FarclLaunch, global_offset), i, "global_offset");
+    case WorkItemFunction::kNumGroups: return launch_word(builder, offsetof(FarclLaunch, num_groups), i, "num_groups");
     case WorkItemFunction::kEnqueuedLocalSize:
       return required_[i] != 0 ? builder.getInt64(required_[i])
                                : launch_word(builder, offsetof(FarclLaunch, local_size), i, "enqueued_local_size");
-    case WorkItemFunction::kLocalSize:
-      return local_size(builder, i);
+    case WorkItemFunction::kLocalSize: return local_size(builder, i);
     case WorkItemFunction::kGroupId:
       return load_field(builder, builder.getInt64Ty(), parameter(kBodyGroup), offsetof(FarclGroup, group_id) + 8 * i, "group_id");
-    case WorkItemFunction::kLocalId:
-      return parameter(kBodyLocalId + i);
-    case WorkItemFunction::kGlobalId:
-      return builder.CreateNUWAdd(parameter(kBodyGroupBase + i), parameter(kBodyLocalId + i), "global_id");
-    default:
-      llvm_unreachable("not a function of one dimension");
+    case WorkItemFunction::kLocalId: return parameter(kBodyLocalId + i);
+    case WorkItemFunction::kGlobalId: return builder.CreateNUWAdd(parameter(kBodyGroupBase + i), parameter(kBodyLocalId + i), "global_id");
+    default: llvm_unreachable("not a function of one dimension");
     }
   }
 

@@ -22,10 +22,10 @@ namespace kc = farcl::kernel_compiler;
 namespace {
 
 bool add_own_pass(StringRef name, ModulePassManager& manager) {
-#define FARCL_MODULE_PASS(NAME, CLASS, SUMMARY)                                                                            \
-  if (name == NAME) {                                                                                                      \
-    manager.addPass(kc::CLASS());                                                                                          \
-    return true;                                                                                                           \
+#define FARCL_MODULE_PASS(NAME, CLASS, SUMMARY) \
+  if (name == NAME) {                           \
+    manager.addPass(kc::CLASS());               \
+    return true;                                \
   }
 #include "../src/passes.def"
 #undef FARCL_MODULE_PASS
@@ -47,9 +47,8 @@ int run(bool for_host, StringRef passes, const char* path) {
   CGSCCAnalysisManager sccs;
   ModuleAnalysisManager modules;
   PassBuilder builder(machine.get());
-  builder.registerPipelineParsingCallback([](StringRef name, ModulePassManager& manager, ArrayRef<PassBuilder::PipelineElement>) {
-    return add_own_pass(name, manager);
-  });
+  builder.registerPipelineParsingCallback(
+      [](StringRef name, ModulePassManager& manager, ArrayRef<PassBuilder::PipelineElement>) { return add_own_pass(name, manager); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(sccs);
   builder.registerFunctionAnalyses(functions);

@@ -191,7 +191,8 @@ TEST_F(CpuTest, SubBuffersFillsAndCopies) {
 }
 
 TEST_F(CpuTest, PrintfComesInWholeLines) {
-  ASSERT_TRUE(build("kernel void say(int n) { if (get_global_id(0) == 0) for (int i = 0; i < n; ++i) printf(\"line %d of %s\\n\", i, \"many\"); }"));
+  ASSERT_TRUE(build(
+      "kernel void say(int n) { if (get_global_id(0) == 0) for (int i = 0; i < n; ++i) printf(\"line %d of %s\\n\", i, \"many\"); }"));
   const int lines = 3000;
   auto message = launch(0, {value(lines)}, {4, 1, 1});
   message.command.event = {60};
@@ -264,7 +265,8 @@ TEST_F(CpuTest, LargeReadsWritesAndCopies) {
   std::iota(data.begin(), data.end(), 17u);
   const auto from = buffer(data);
   const auto to = buffer(std::vector<std::uint32_t>(kCount));
-  client_->send(p::EnqueueCopy{{kQueue, {}, false, {}}, from, to, p::BufferRect::linear(0, kCount * 4), p::BufferRect::linear(0, kCount * 4)});
+  client_->send(
+      p::EnqueueCopy{{kQueue, {}, false, {}}, from, to, p::BufferRect::linear(0, kCount * 4), p::BufferRect::linear(0, kCount * 4)});
   EXPECT_EQ(contents<std::uint32_t>(to, kCount), data);
 }
 
@@ -313,8 +315,14 @@ TEST(LocalSizeTest, DividesAndSuits) {
   const auto chosen = [&](std::array<std::uint64_t, 3> global, std::uint32_t dimensions) {
     return choose_local_size(NdRange{dimensions, {}, global, {}}, info, 2);
   };
-  for (const auto& global : {std::array<std::uint64_t, 3>{1 << 20, 1, 1}, {1000, 1, 1}, {17, 1, 1}, {1, 1, 1}, {1021, 1, 1}, {640, 480, 1},
-                             {31, 33, 35}, {1, 4096, 1}}) {
+  for (const auto& global : {std::array<std::uint64_t, 3>{1 << 20, 1, 1},
+                             {1000, 1, 1},
+                             {17, 1, 1},
+                             {1, 1, 1},
+                             {1021, 1, 1},
+                             {640, 480, 1},
+                             {31, 33, 35},
+                             {1, 4096, 1}}) {
     const auto local = chosen(global, 3);
     for (std::size_t i = 0; i < 3; ++i) {
       ASSERT_NE(local[i], 0u);

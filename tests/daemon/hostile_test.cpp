@@ -8,10 +8,11 @@ namespace {
 
 class HostileTest : public SessionFixture {
 protected:
-  HostileTest() : SessionFixture([](SessionConfig& config) {
-    config.parts.limits.commands_in_flight = 100;
-    config.parts.limits.objects = 200;
-  }) {}
+  HostileTest()
+      : SessionFixture([](SessionConfig& config) {
+          config.parts.limits.commands_in_flight = 100;
+          config.parts.limits.objects = 200;
+        }) {}
 
   /// The session has ended, said why, and called it a failure.
   void expect_failure(const std::string& part) {

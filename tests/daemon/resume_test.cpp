@@ -28,7 +28,8 @@ protected:
     const auto other = pattern(36'000, 4);
     client->send(p::EnqueueWrite{{kQueue, {72}, false, {}}, kBuffer, p::BufferRect::linear(4096, other.size()), {10}, {}});
     client->send_bulk({10}, 0, other);
-    client->send(p::EnqueueCopy{{kQueue, {}, false, {{72}}}, kBuffer, {50}, p::BufferRect::linear(4096, 1000), p::BufferRect::linear(0, 1000)});
+    client->send(
+        p::EnqueueCopy{{kQueue, {}, false, {{72}}}, kBuffer, {50}, p::BufferRect::linear(4096, 1000), p::BufferRect::linear(0, 1000)});
     ASSERT_EQ(client->finish(kQueue), CL_SUCCESS);
     EXPECT_EQ(sum(), 8321);
     const auto first = client->read(kQueue, kBuffer, 4096, other.size());

@@ -110,9 +110,7 @@ bool TestClient::until(const std::function<bool()>& ready, std::chrono::millisec
 std::optional<std::int32_t> TestClient::finish(p::QueueId queue) {
   const p::RequestId request{next_request_++};
   send(p::Finish{queue, request});
-  const auto find = [&] {
-    return std::find_if(finished.begin(), finished.end(), [&](const auto& one) { return one.request == request; });
-  };
+  const auto find = [&] { return std::find_if(finished.begin(), finished.end(), [&](const auto& one) { return one.request == request; }); };
   if (!until([&] { return find() != finished.end(); })) {
     return std::nullopt;
   }

@@ -53,7 +53,8 @@ Totals measure(std::size_t words) {
   return {server.to_server->bytes, server.to_client->bytes};
 }
 
-/// The first connection breaks after that many bytes of one direction, the following ones a little later each. Returns the connections that the session needed.
+/// The first connection breaks after that many bytes of one direction, the following ones a little later each. Returns the connections that
+/// the session needed.
 std::uint64_t run_with_cut(std::size_t words, std::uint64_t to_server, std::uint64_t to_client, bool again) {
   FakeServer::Options options;
   options.plan = [=](unsigned connection) {

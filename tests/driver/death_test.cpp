@@ -45,9 +45,8 @@ TEST_P(ProofOfDeath, FailsWhatIsPendingAtOnce) {
   cl_event event = nullptr;
   client.bump(buffer, 1, {gate}, &event);
   std::uint32_t word = 0;
-  std::thread reads([&] {
-    EXPECT_EQ(api.clEnqueueReadBuffer(client.queue, buffer, CL_TRUE, 0, 4, &word, 0, nullptr, nullptr), CL_OUT_OF_RESOURCES);
-  });
+  std::thread reads(
+      [&] { EXPECT_EQ(api.clEnqueueReadBuffer(client.queue, buffer, CL_TRUE, 0, 4, &word, 0, nullptr, nullptr), CL_OUT_OF_RESOURCES); });
   std::thread finishes([&] { EXPECT_EQ(api.clFinish(client.queue), CL_OUT_OF_RESOURCES); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   server.on_reconnect(GetParam().reconnect, GetParam().text);

@@ -151,7 +151,8 @@ TEST(Events, ProfilingTimesAreInOrder) {
   client.bump(buffer, 1, {}, &event);
   EXPECT_EQ(api.clWaitForEvents(1, &event), CL_SUCCESS);
   std::vector<cl_ulong> times;
-  for (cl_profiling_info one : {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END}) {
+  for (cl_profiling_info one :
+       {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END}) {
     times.push_back(0);
     EXPECT_EQ(api.clGetEventProfilingInfo(event, one, sizeof(cl_ulong), &times.back(), nullptr), CL_SUCCESS);
   }

@@ -156,7 +156,8 @@ void FakeServer::main() {
       }
       cut_ = false;
     }
-    auto [waiting, appends] = shared_.with([](Shared& shared) { return std::pair(std::move(shared.waiting), std::exchange(shared.appends, {})); });
+    auto [waiting, appends] =
+        shared_.with([](Shared& shared) { return std::pair(std::move(shared.waiting), std::exchange(shared.appends, {})); });
     if (waiting) {
       transport_ = std::move(waiting);
     }
@@ -227,7 +228,8 @@ void FakeServer::settle() {
     for (auto one = commands_.begin(); one != commands_.end(); ++one) {
       const QueueId queue = one->header.queue;
       const auto is_in = [&](const std::vector<QueueId>& list) { return std::find(list.begin(), list.end(), queue) != list.end(); };
-      const bool in_order = !queues_[queue].out_of_order || one->is_finish || one->barrier || (one->marker && one->header.wait_list.empty());
+      const bool in_order =
+          !queues_[queue].out_of_order || one->is_finish || one->barrier || (one->marker && one->header.wait_list.empty());
       std::int32_t status = 0;
       if (contents_missing || is_in(fenced) || (is_in(held) && in_order) || !is_ready(*one, status)) {
         held.push_back(queue);
@@ -340,10 +342,13 @@ Status FakeServer::handle(CreateBuffer&& message) {
   if (message.transfer) {
     expect(message.transfer, message.size_bytes);
     // Commands of a queue that does not exist: first come, first served.
-    enqueue({}, [this, bytes, transfer = message.transfer](std::int32_t) {
-      *bytes = incoming_[transfer].bytes;
-      return 0;
-    }, message.transfer);
+    enqueue(
+        {},
+        [this, bytes, transfer = message.transfer](std::int32_t) {
+          *bytes = incoming_[transfer].bytes;
+          return 0;
+        },
+        message.transfer);
   }
   return {};
 }
@@ -414,13 +419,16 @@ Status FakeServer::handle(EnqueueWrite&& message) {
   const auto size = size_bytes(message.rect);
   expect(message.transfer, *size);
   auto inline_bytes = std::make_shared<ByteVector>(message.data.begin(), message.data.end());
-  enqueue(message.command, [this, message, inline_bytes](std::int32_t status) {
-    if (status == 0) {
-      put(range(message.buffer), message.rect, message.transfer ? incoming_[message.transfer].bytes : *inline_bytes);
-    }
-    incoming_.erase(message.transfer);
-    return status;
-  }, message.transfer);
+  enqueue(
+      message.command,
+      [this, message, inline_bytes](std::int32_t status) {
+        if (status == 0) {
+          put(range(message.buffer), message.rect, message.transfer ? incoming_[message.transfer].bytes : *inline_bytes);
+        }
+        incoming_.erase(message.transfer);
+        return status;
+      },
+      message.transfer);
   return {};
 }
 

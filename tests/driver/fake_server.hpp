@@ -44,10 +44,10 @@ public:
   // --- Faults --------------------------------------------------------------------------------------------------------------------
   enum class Reconnect { kWelcome, kUnknownSession, kObituary, kRefused, kNoAnswer };
   void on_reconnect(Reconnect behaviour, std::string text = {});
-  void cut();                                ///< the connection, now
-  std::atomic<bool> silent{false};           ///< reads and says nothing any more
-  std::atomic<std::int32_t> fail_reads{0};   ///< status of reads that follow
-  std::atomic<std::int32_t> hidden{0};       ///< reported once by the next Finished or ReadResult
+  void cut();                              ///< the connection, now
+  std::atomic<bool> silent{false};         ///< reads and says nothing any more
+  std::atomic<std::int32_t> fail_reads{0}; ///< status of reads that follow
+  std::atomic<std::int32_t> hidden{0};     ///< reported once by the next Finished or ReadResult
 
   // --- What happened ---------------------------------------------------------------------------------------------------------------
   std::atomic<std::uint64_t> kernels_run{0};

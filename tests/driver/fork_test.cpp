@@ -37,7 +37,8 @@ TEST(Fork, TheChildGetsErrorsAndTheParentGoesOn) {
     int wrong = 0;
     wrong += api.clFinish(client.queue) != CL_OUT_OF_RESOURCES;
     wrong += api.clEnqueueReadBuffer(client.queue, buffer, CL_TRUE, 0, 4, &word, 0, nullptr, nullptr) != CL_OUT_OF_RESOURCES;
-    wrong += api.clEnqueueNDRangeKernel(client.queue, client.kernel, 1, nullptr, &size, nullptr, 0, nullptr, nullptr) != CL_OUT_OF_RESOURCES;
+    wrong +=
+        api.clEnqueueNDRangeKernel(client.queue, client.kernel, 1, nullptr, &size, nullptr, 0, nullptr, nullptr) != CL_OUT_OF_RESOURCES;
     wrong += api.clWaitForEvents(1, &event) != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     wrong += api.clReleaseMemObject(buffer) != CL_SUCCESS;
     cl_platform_id platform = nullptr;

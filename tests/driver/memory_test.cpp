@@ -128,8 +128,8 @@ TEST(Memory, MapsFetchAndUnmapsSend) {
   ASSERT_EQ(code, CL_SUCCESS);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(all) % 128, 0u);
   EXPECT_TRUE(std::equal(data.begin(), data.end(), all));
-  auto* part = static_cast<std::uint32_t*>(
-      api.clEnqueueMapBuffer(client.queue, buffer, CL_TRUE, CL_MAP_WRITE, 400, 80, 0, nullptr, nullptr, &code));
+  auto* part =
+      static_cast<std::uint32_t*>(api.clEnqueueMapBuffer(client.queue, buffer, CL_TRUE, CL_MAP_WRITE, 400, 80, 0, nullptr, nullptr, &code));
   EXPECT_EQ(part, all + 100); // the same byte has one address
   cl_uint count = 0;
   EXPECT_EQ(api.clGetMemObjectInfo(buffer, CL_MEM_MAP_COUNT, sizeof count, &count, nullptr), CL_SUCCESS);
@@ -153,8 +153,8 @@ TEST(Memory, AMapForOverwritingFetchesNothing) {
   cl_mem buffer = client.buffer(words * 4, CL_MEM_ALLOC_HOST_PTR);
   EXPECT_EQ(api.clFinish(client.queue), CL_SUCCESS);
   const std::uint64_t before = server.to_client->bytes;
-  auto* all = static_cast<std::uint32_t*>(api.clEnqueueMapBuffer(client.queue, buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, words * 4,
-                                                                 0, nullptr, nullptr, nullptr));
+  auto* all = static_cast<std::uint32_t*>(
+      api.clEnqueueMapBuffer(client.queue, buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, words * 4, 0, nullptr, nullptr, nullptr));
   std::iota(all, all + words, 0u);
   EXPECT_EQ(api.clEnqueueUnmapMemObject(client.queue, buffer, all, 0, nullptr, nullptr), CL_SUCCESS);
   EXPECT_EQ(api.clFinish(client.queue), CL_SUCCESS);
@@ -172,7 +172,8 @@ TEST(Memory, UseHostPtrMapsToTheProgramsMemory) {
     auto expected = host;
     cl_mem buffer = client.buffer(words * 4, CL_MEM_USE_HOST_PTR, host.data());
     client.bump(buffer, 7);
-    void* mapped = api.clEnqueueMapBuffer(client.queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, words * 4, 0, nullptr, nullptr, nullptr);
+    void* mapped =
+        api.clEnqueueMapBuffer(client.queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, words * 4, 0, nullptr, nullptr, nullptr);
     EXPECT_EQ(mapped, host.data());
     for (auto& word : expected) {
       word += 7;

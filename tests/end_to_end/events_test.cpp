@@ -128,10 +128,13 @@ TEST_F(Events, CallbacksComeOnceForEachStatus) {
   cl::Event event = launch(queue, step(buffer, 5), {gate});
   event.setCallback(CL_SUBMITTED, [](cl_event, cl_int, void* data) { ++static_cast<Seen*>(data)->submitted; }, &seen);
   event.setCallback(CL_RUNNING, [](cl_event, cl_int, void* data) { ++static_cast<Seen*>(data)->running; }, &seen);
-  event.setCallback(CL_COMPLETE, [](cl_event, cl_int status, void* data) {
-    EXPECT_EQ(status, CL_COMPLETE);
-    ++static_cast<Seen*>(data)->complete;
-  }, &seen);
+  event.setCallback(
+      CL_COMPLETE,
+      [](cl_event, cl_int status, void* data) {
+        EXPECT_EQ(status, CL_COMPLETE);
+        ++static_cast<Seen*>(data)->complete;
+      },
+      &seen);
   gate.setStatus(CL_COMPLETE);
   queue.finish();
   EXPECT_TRUE(eventually([&] { return seen.complete == 1 && seen.running == 1 && seen.submitted == 1; }, std::chrono::seconds(2)));

@@ -70,11 +70,13 @@ std::size_t idle_processes(PrivateServer& server) {
   EXPECT_EQ(run_program(client("every-device"), server.tcp_address(), seconds(30)).exit_code, 0);
   std::size_t count = 0;
   sleep_ms(500);
-  EXPECT_TRUE(eventually([&] {
-    const std::size_t before = std::exchange(count, server.descendants().size());
-    sleep_ms(200);
-    return before == count;
-  }, seconds(5)));
+  EXPECT_TRUE(eventually(
+      [&] {
+        const std::size_t before = std::exchange(count, server.descendants().size());
+        sleep_ms(200);
+        return before == count;
+      },
+      seconds(5)));
   return count;
 }
 

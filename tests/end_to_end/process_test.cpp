@@ -40,8 +40,8 @@ TEST_F(Processes, ForkBeforeTheFirstCall) {
 }
 
 TEST_F(Processes, PythonMultiprocessing) {
-  const std::vector<std::string> command{"/usr/bin/python3", "-B", "-W", "ignore", FARCL_TEST_SOURCE_FOLDER "/programs/multiprocessing_program.py",
-                                         "fork", "spawn"};
+  const std::vector<std::string> command{
+      "/usr/bin/python3", "-B", "-W", "ignore", FARCL_TEST_SOURCE_FOLDER "/programs/multiprocessing_program.py", "fork", "spawn"};
   expect_clean(run_program(command, server.tcp_address(), seconds(60), {{"PYOPENCL_NO_CACHE", "1"}}), "all right");
 }
 

@@ -77,7 +77,8 @@ protected:
   }
 
   // `name` is what the allowance stands under; `allowed` replaces it where the call at hand is one of the cheaper ones.
-  static void measure(const std::string& name, const std::function<cl_int()>& call, const std::function<void()>& before = {}, int allowed = -1) {
+  static void measure(const std::string& name, const std::function<cl_int()>& call, const std::function<void()>& before = {},
+                      int allowed = -1) {
     ASSERT_TRUE(allowances().contains(name)) << name;
     allowed = allowed < 0 ? allowances().at(name) : allowed;
     std::vector<double> times;
@@ -110,7 +111,11 @@ protected:
 
 TEST_F(RoundTrips, TheRelayDelays) {
   // If this does not hold, the others say nothing.
-  EXPECT_GE(milliseconds([] { launch(); settle(); }), kRoundTripMs * 0.95);
+  EXPECT_GE(milliseconds([] {
+              launch();
+              settle();
+            }),
+            kRoundTripMs * 0.95);
 }
 
 TEST_F(RoundTrips, ConnectingTakesTwo) {
@@ -139,7 +144,8 @@ TEST_F(RoundTrips, Queries) {
   });
   measure("clGetKernelWorkGroupInfo",
           [&] { return clGetKernelWorkGroupInfo(kernel_, device_, CL_KERNEL_WORK_GROUP_SIZE, text.size(), text.data(), nullptr); });
-  measure("clGetProgramBuildInfo", [&] { return clGetProgramBuildInfo(program_, device_, CL_PROGRAM_BUILD_LOG, text.size(), text.data(), nullptr); });
+  measure("clGetProgramBuildInfo",
+          [&] { return clGetProgramBuildInfo(program_, device_, CL_PROGRAM_BUILD_LOG, text.size(), text.data(), nullptr); });
   measure("clGetMemObjectInfo", [&] { return clGetMemObjectInfo(buffer_, CL_MEM_SIZE, text.size(), text.data(), nullptr); });
 }
 
@@ -190,35 +196,47 @@ TEST_F(RoundTrips, EnqueueingWaitsForNothing) {
     return clEnqueueFillBuffer(queue_, buffer_, &zero, 4, 0, 4096, 0, nullptr, nullptr);
   });
   measure("clEnqueueMarkerWithWaitList", [] { return clEnqueueMarkerWithWaitList(queue_, 0, nullptr, nullptr); });
-  measure("clEnqueueWriteBuffer", [] { return clEnqueueWriteBuffer(queue_, buffer_, CL_TRUE, 0, 4096, bytes_.data(), 0, nullptr, nullptr); }, {}, 0);
-  measure("clEnqueueReadBuffer", [] { return clEnqueueReadBuffer(queue_, buffer_, CL_FALSE, 0, 4096, bytes_.data(), 0, nullptr, nullptr); }, {}, 0);
+  measure(
+      "clEnqueueWriteBuffer", [] { return clEnqueueWriteBuffer(queue_, buffer_, CL_TRUE, 0, 4096, bytes_.data(), 0, nullptr, nullptr); },
+      {}, 0);
+  measure(
+      "clEnqueueReadBuffer", [] { return clEnqueueReadBuffer(queue_, buffer_, CL_FALSE, 0, 4096, bytes_.data(), 0, nullptr, nullptr); }, {},
+      0);
   settle();
 }
 
 TEST_F(RoundTrips, WaitingTakesOne) {
   measure("clFinish", [] { return clFinish(queue_); }, [] { launch(); });
-  measure("clEnqueueReadBuffer", [] { return clEnqueueReadBuffer(queue_, buffer_, CL_TRUE, 0, 4096, bytes_.data(), 0, nullptr, nullptr); },
-          [] { launch(); });
+  measure(
+      "clEnqueueReadBuffer", [] { return clEnqueueReadBuffer(queue_, buffer_, CL_TRUE, 0, 4096, bytes_.data(), 0, nullptr, nullptr); },
+      [] { launch(); });
   cl_event event = nullptr;
-  measure("clWaitForEvents", [&] {
-    const cl_int status = clWaitForEvents(1, &event);
-    clReleaseEvent(event);
-    return status;
-  }, [&] { launch(&event); });
+  measure(
+      "clWaitForEvents",
+      [&] {
+        const cl_int status = clWaitForEvents(1, &event);
+        clReleaseEvent(event);
+        return status;
+      },
+      [&] { launch(&event); });
   std::vector<char> large(1 << 20, 1);
   cl_int status = 0;
   cl_mem buffer = clCreateBuffer(context_, CL_MEM_READ_WRITE, large.size(), nullptr, &status);
-  measure("clEnqueueWriteBuffer", [&] { return clEnqueueWriteBuffer(queue_, buffer, CL_TRUE, 0, large.size(), large.data(), 0, nullptr, nullptr); });
+  measure("clEnqueueWriteBuffer",
+          [&] { return clEnqueueWriteBuffer(queue_, buffer, CL_TRUE, 0, large.size(), large.data(), 0, nullptr, nullptr); });
   void* mapped = nullptr;
-  measure("clEnqueueMapBuffer", [&] {
-    mapped = clEnqueueMapBuffer(queue_, buffer_, CL_TRUE, CL_MAP_READ, 0, 4096, 0, nullptr, nullptr, &status);
-    return status;
-  }, [&] {
-    if (mapped != nullptr) {
-      clEnqueueUnmapMemObject(queue_, buffer_, mapped, 0, nullptr, nullptr);
-    }
-    launch();
-  });
+  measure(
+      "clEnqueueMapBuffer",
+      [&] {
+        mapped = clEnqueueMapBuffer(queue_, buffer_, CL_TRUE, CL_MAP_READ, 0, 4096, 0, nullptr, nullptr, &status);
+        return status;
+      },
+      [&] {
+        if (mapped != nullptr) {
+          clEnqueueUnmapMemObject(queue_, buffer_, mapped, 0, nullptr, nullptr);
+        }
+        launch();
+      });
   clEnqueueUnmapMemObject(queue_, buffer_, mapped, 0, nullptr, nullptr);
   clReleaseMemObject(buffer);
   settle();
@@ -246,8 +264,9 @@ TEST_F(RoundTrips, AChainOfEventsOnTheServerTakesOne) {
     const std::size_t one = 1;
     std::vector<cl_event> events(50);
     for (std::size_t k = 0; k < events.size(); ++k) {
-      EXPECT_EQ(clEnqueueNDRangeKernel(queue, kernel_, 1, nullptr, &one, nullptr, k > 0 ? 1 : 0, k > 0 ? &events[k - 1] : nullptr, &events[k]),
-                CL_SUCCESS);
+      EXPECT_EQ(
+          clEnqueueNDRangeKernel(queue, kernel_, 1, nullptr, &one, nullptr, k > 0 ? 1 : 0, k > 0 ? &events[k - 1] : nullptr, &events[k]),
+          CL_SUCCESS);
     }
     EXPECT_EQ(clWaitForEvents(1, &events.back()), CL_SUCCESS);
     std::for_each(events.begin(), events.end(), clReleaseEvent);

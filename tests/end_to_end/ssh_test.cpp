@@ -57,10 +57,12 @@ protected:
     make_key("user_key");
     std::filesystem::copy_file(path("user_key.pub"), path("authorized_keys"));
     port_ = free_port();
-    write("sshd_config", "ListenAddress 127.0.0.1\nPort " + std::to_string(port_) + "\nHostKey " + path("host_key") + "\nAuthorizedKeysFile " +
-                             path("authorized_keys") + "\nPidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\n" +
+    write("sshd_config", "ListenAddress 127.0.0.1\nPort " + std::to_string(port_) + "\nHostKey " + path("host_key") +
+                             "\nAuthorizedKeysFile " + path("authorized_keys") +
+                             "\nPidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\n" +
                              "KbdInteractiveAuthentication no\nPermitRootLogin yes\nAcceptEnv XDG_CACHE_HOME\nLogLevel ERROR\n");
-    write("ssh_config", "Host *\n  IdentityFile " + path("user_key") + "\n  IdentitiesOnly yes\n  UserKnownHostsFile " + path("known_hosts") +
+    write("ssh_config", "Host *\n  IdentityFile " + path("user_key") + "\n  IdentitiesOnly yes\n  UserKnownHostsFile " +
+                            path("known_hosts") +
                             "\n  GlobalKnownHostsFile none\n  StrictHostKeyChecking accept-new\n  BatchMode yes\n  LogLevel ERROR\n");
     sshd_ = std::make_unique<ChildProgram>(std::vector<std::string>{kSshd, "-D", "-e", "-f", path("sshd_config")}, "");
     ASSERT_TRUE(eventually([&] { return is_listening(port_); }, seconds(5))) << sshd_->wait(seconds(0)).err;
@@ -113,10 +115,12 @@ TEST_F(Ssh, TheProcessesOnTheOtherSideEndWithTheProgram) {
   ASSERT_TRUE(endless.wait_for_output("waiting", seconds(20)));
   endless.signal(SIGKILL);
   EXPECT_EQ(endless.wait(seconds(10)).exit_code, 128 + SIGKILL);
-  EXPECT_TRUE(eventually([&] {
-    const ProgramEnd found = run_program({"pgrep", "-P", std::to_string(sshd_->pid())}, "", seconds(5));
-    return found.exit_code == 1; // sshd has no child any more
-  }, seconds(15)));
+  EXPECT_TRUE(eventually(
+      [&] {
+        const ProgramEnd found = run_program({"pgrep", "-P", std::to_string(sshd_->pid())}, "", seconds(5));
+        return found.exit_code == 1; // sshd has no child any more
+      },
+      seconds(15)));
 }
 
 } // namespace

@@ -4,13 +4,13 @@
 namespace farcl::testing {
 
 enum class DecoderInput : unsigned char {
-  kHello,         ///< the bytes of a hello
+  kHello, ///< the bytes of a hello
   kHelloReply,
   kClientMessage, ///< an opcode (2 bytes) and a payload
   kServerMessage,
-  kClientFrames,  ///< a byte (how many bytes each receive gives at most) and frames
+  kClientFrames, ///< a byte (how many bytes each receive gives at most) and frames
   kServerFrames,
-  kAddress,       ///< a server address as text
+  kAddress, ///< a server address as text
   kCount,
 };
 

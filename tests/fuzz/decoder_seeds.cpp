@@ -63,7 +63,8 @@ std::map<std::string, ByteVector> make_seeds() {
   reply.text = "welcome";
   append(seeds["hello-reply"] = start(DecoderInput::kHelloReply), protocol::encode_hello_reply(reply));
   int number = 0;
-  for (const std::string text : {"host:5/1#[fd00::1]:6", "unix:/run/farcl.sock", "ssh://me@gpu1:22/3", "[fe80::1%eth0]:99", "rdma://host:1"}) {
+  for (const std::string text :
+       {"host:5/1#[fd00::1]:6", "unix:/run/farcl.sock", "ssh://me@gpu1:22/3", "[fe80::1%eth0]:99", "rdma://host:1"}) {
     append(seeds["address-" + std::to_string(++number)] = start(DecoderInput::kAddress), std::as_bytes(std::span(text)));
   }
   return seeds;
@@ -88,7 +89,8 @@ int main(int argc, char** argv) {
   int wrong = 0;
   for (const auto& [name, bytes] : make_seeds()) {
     if (!checking) {
-      std::ofstream(folder / name, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+      std::ofstream(folder / name, std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     } else if (read_file(folder / name) != bytes) {
       std::fprintf(stderr, "the seed %s is not what the message list makes; run decoder_seeds %s\n", name.c_str(), folder.c_str());
       ++wrong;

@@ -181,8 +181,7 @@ void run(DecoderInput kind, ConstBytes input) {
     check(!address || address->host.empty() || address->host.front() != '-', "a host name that looks like an option");
     break;
   }
-  case DecoderInput::kCount:
-    break;
+  case DecoderInput::kCount: break;
   }
 }
 

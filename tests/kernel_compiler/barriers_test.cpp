@@ -24,7 +24,8 @@ TEST_P(Barriers, ReverseThroughStaticLocalMemory) {
     tile[i] = data[get_global_id(0)];
     barrier(CLK_LOCAL_MEM_FENCE);
     data[get_global_id(0)] = tile[get_local_size(0) - 1 - i];
-  })", GetParam());
+  })",
+                  GetParam());
   EXPECT_EQ(program.info("reverse").static_local_bytes, 256U);
   EXPECT_GT(program.info("reverse").frame_bytes_per_item, 0U);
   EXPECT_EQ(program.info("reverse").cost_per_item, 0U);
@@ -47,7 +48,8 @@ TEST_P(Barriers, TreeReductionInALoop) {
       if (i < step) part[i] += part[i + step];
     }
     if (i == 0) out[get_group_id(0)] = part[0];
-  })", GetParam());
+  })",
+                  GetParam());
   std::vector<int> in = counting(1024), out(8);
   Arguments arguments;
   arguments.buffer(in).buffer(out).local(128 * sizeof(int));
@@ -66,7 +68,8 @@ TEST_P(Barriers, InUniformBranches) {
     else if (mode == 2) { barrier(CLK_LOCAL_MEM_FENCE); int v = tile[(i + 1) % 32]; barrier(CLK_LOCAL_MEM_FENCE); tile[i] = v * 2;
       barrier(CLK_LOCAL_MEM_FENCE); data[i] = tile[(i + 1) % 32]; }
     else data[i] = -1;
-  })", GetParam());
+  })",
+                  GetParam());
   for (int mode = 0; mode < 3; ++mode) {
     std::vector<int> data = counting(32);
     Arguments arguments;
@@ -92,7 +95,8 @@ TEST_P(Barriers, PrivateArraysLiveAcross) {
     int sum = 0;
     for (int k = 0; k < 16; ++k) sum = sum * 31 + mine[k];
     out[i] = sum;
-  })", GetParam());
+  })",
+                  GetParam());
   constexpr int kRounds = 37;
   unsigned mine[16][16];
   for (unsigned i = 0; i < 16; ++i) {
@@ -134,7 +138,8 @@ TEST_P(Barriers, InCalledFunctions) {
     int twice(local int* box, int value) { return exchange(box, exchange(box, value) + 1000); }
     kernel void inner(global int* data, local int* box) { data[get_global_id(0)] = twice(box, data[get_global_id(0)]); }
     kernel void outer(global int* data) { local int box[64]; inner(data, box); barrier(CLK_GLOBAL_MEM_FENCE); data[get_global_id(0)] += 1; }
-  )", GetParam());
+  )",
+                  GetParam());
   std::vector<int> data = counting(64);
   Arguments arguments;
   arguments.buffer(data);
@@ -157,7 +162,8 @@ TEST_P(Barriers, MatrixTilesInTwoDimensions) {
         barrier(CLK_LOCAL_MEM_FENCE);
       }
       c[row * n + column] = sum;
-    })", GetParam());
+    })",
+                  GetParam());
   constexpr int n = 32;
   std::vector<float> a(n * n), b(n * n), c(n * n);
   for (int i = 0; i < n * n; ++i) {
@@ -188,7 +194,8 @@ TEST_P(Barriers, AsyncCopies) {
     event_t f = async_work_group_copy(out + get_group_id(0) * n, box, n, 0);
     f = async_work_group_strided_copy(out + 1000 + get_group_id(0), box, n, 2, f);
     wait_group_events(1, &f);
-  })", GetParam());
+  })",
+                  GetParam());
   std::vector<int> in = counting(200), out(2000, -1);
   Arguments arguments;
   arguments.buffer(in).buffer(out).value(100);
@@ -207,7 +214,8 @@ TEST_P(Barriers, EarlyReturnOfAllItemsAndValuesInBigVectors) {
     box[get_local_id(0)] = mine;
     barrier(CLK_LOCAL_MEM_FENCE);
     data[get_global_id(0)] = mine + box[3 - get_local_id(0)];
-  })", GetParam());
+  })",
+                  GetParam());
   struct alignas(128) Wide {
     double values[16];
   };
@@ -239,7 +247,8 @@ TEST_P(Barriers, NestedLoopsWithUniformBreak) {
         work_group_barrier(CLK_LOCAL_MEM_FENCE, memory_scope_work_group);
       }
     }
-  })", "-cl-std=CL3.0");
+  })",
+                  "-cl-std=CL3.0");
   std::vector<int> out(8, 1);
   Arguments arguments;
   arguments.buffer(out).value(12);

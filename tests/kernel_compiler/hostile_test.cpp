@@ -21,7 +21,9 @@ constexpr auto kLimit = 25s;
 
 class Hostile : public ::testing::Test {
 protected:
-  static void SetUpTestSuite() { service_ = std::make_unique<ServiceProcess>(std::vector<std::string>{"--build-seconds", kBuildSeconds, "--build-mib", "1024"}); }
+  static void SetUpTestSuite() {
+    service_ = std::make_unique<ServiceProcess>(std::vector<std::string>{"--build-seconds", kBuildSeconds, "--build-mib", "1024"});
+  }
   static void TearDownTestSuite() { service_.reset(); }
 
   CompileReplyData compile(const std::string& source, const std::string& options = "") {
@@ -96,8 +98,9 @@ TEST_F(Hostile, FunctionsOfTheHost) {
 }
 
 TEST_F(Hostile, OwnFunctionsNamedAsThoseOfC) {
-  Program program("int abs_(int x) { return -x; } float sinf(float x) { return 42; } void* memcpy_(void); int strlen(int x) { return x + 1; }"
-                  "kernel void k(global int* p) { p[0] = (int)sinf(p[0]); p[1] = strlen(p[1]); }");
+  Program program(
+      "int abs_(int x) { return -x; } float sinf(float x) { return 42; } void* memcpy_(void); int strlen(int x) { return x + 1; }"
+      "kernel void k(global int* p) { p[0] = (int)sinf(p[0]); p[1] = strlen(p[1]); }");
   std::vector<int> data = {0, 5};
   Arguments arguments;
   arguments.buffer(data);
@@ -114,7 +117,8 @@ TEST_F(Hostile, FilesOfTheServer) {
 }
 
 TEST_F(Hostile, GiantVariables) {
-  EXPECT_THAT(refused(in_kernel("volatile char x[4UL << 40]; x[*p] = 1; *p = x[1];")), AnyOf(HasSubstr("private memory"), HasSubstr("too large")));
+  EXPECT_THAT(refused(in_kernel("volatile char x[4UL << 40]; x[*p] = 1; *p = x[1];")),
+              AnyOf(HasSubstr("private memory"), HasSubstr("too large")));
   refused(in_kernel("volatile char x[1 << 20]; x[*p] = 1; *p = x[1];"));
   refused(in_kernel("local char x[1UL << 40]; x[*p] = 1; barrier(1); *p = x[1];"));
   ends("constant int t[1 << 28] = {1};" + in_kernel("*p = t[*p];"));
@@ -136,7 +140,8 @@ TEST_F(Hostile, EndlessWork) {
   std::string doubling = "__attribute__((always_inline)) int f0(int x) { return x * 3 + 1; }\n";
   for (int i = 1; i < 40; ++i) {
     const std::string before = "f" + std::to_string(i - 1);
-    doubling += "__attribute__((always_inline)) int f" + std::to_string(i) + "(int x) { return " + before + "(x) ^ " + before + "(x + 1); }\n";
+    doubling +=
+        "__attribute__((always_inline)) int f" + std::to_string(i) + "(int x) { return " + before + "(x) ^ " + before + "(x + 1); }\n";
   }
   ends(doubling + in_kernel("*p = f39(*p);"));
   ends(in_kernel("int x = *p;\n__attribute__((opencl_unroll_hint(1000000))) for (int i = 0; i < 1000000; ++i) x = x * 7 + i;\n*p = x;"));
@@ -167,7 +172,9 @@ TEST_F(Hostile, GarbageText) {
 }
 
 TEST_F(Hostile, DivisionByZeroInConstants) {
-  Program program("kernel void k(global int* p) { p[3] = 1 / 0; p[0] = 3; if (1 % 0) p[1] = 4; else p[1] = 4; p[2] = 9; p[3] += (-2147483647 - 1) / -1; }", "-w");
+  Program program("kernel void k(global int* p) { p[3] = 1 / 0; p[0] = 3; if (1 % 0) p[1] = 4; else p[1] = 4; p[2] = 9; p[3] += "
+                  "(-2147483647 - 1) / -1; }",
+                  "-w");
   std::vector<int> data(4);
   Arguments arguments;
   arguments.buffer(data);

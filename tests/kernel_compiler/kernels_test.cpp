@@ -38,7 +38,8 @@ TEST(Kernels, TellsWorkItemsWhereTheyAre) {
       }
       o[28] = get_work_dim();
       o[29] = get_global_linear_id(); o[30] = get_local_linear_id(); o[31] = get_enqueued_local_size(0);
-    })", "-cl-std=CL3.0");
+    })",
+                  "-cl-std=CL3.0");
   const Size global = {6, 4, 3}, local = {4, 2, 1}, offset = {10, 20, 30};
   std::vector<std::uint64_t> out(6 * 4 * 3 * 32, ~0ULL);
   Arguments arguments;
@@ -53,8 +54,8 @@ TEST(Kernels, TellsWorkItemsWhereTheyAre) {
         for (int d = 0; d < 3; ++d) {
           const std::uint64_t group = id[d] / local[d];
           actual[d] = std::min(local[d], global[d] - group * local[d]);
-          const std::vector<std::uint64_t> expected = {id[d] + offset[d], id[d] % local[d], group, actual[d], global[d],
-                                                       (global[d] + local[d] - 1) / local[d], offset[d]};
+          const std::vector<std::uint64_t> expected = {
+              id[d] + offset[d], id[d] % local[d], group, actual[d], global[d], (global[d] + local[d] - 1) / local[d], offset[d]};
           EXPECT_EQ(std::vector<std::uint64_t>(o + d * 7, o + d * 7 + 7), expected);
         }
         EXPECT_THAT(std::vector<std::uint64_t>(o + 21, o + 28), ElementsAre(0, 0, 0, 1, 1, 1, 0));

@@ -38,14 +38,30 @@ double ulp_error(T got, Wide expected) {
 template <class T>
 std::vector<T> arguments_near(Wide low, Wide high, unsigned seed) {
   std::mt19937_64 random(seed);
-  std::vector<T> values = {T(0), T(-0.0), T(1), T(-1), T(0.5), T(2), std::numeric_limits<T>::min(), -std::numeric_limits<T>::min(),
-                           std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max(), -std::numeric_limits<T>::max(), T(INFINITY),
-                           T(-INFINITY), T(NAN), std::numeric_limits<T>::min() / 8, T(3), T(100), T(-100)};
+  std::vector<T> values = {T(0),
+                           T(-0.0),
+                           T(1),
+                           T(-1),
+                           T(0.5),
+                           T(2),
+                           std::numeric_limits<T>::min(),
+                           -std::numeric_limits<T>::min(),
+                           std::numeric_limits<T>::denorm_min(),
+                           std::numeric_limits<T>::max(),
+                           -std::numeric_limits<T>::max(),
+                           T(INFINITY),
+                           T(-INFINITY),
+                           T(NAN),
+                           std::numeric_limits<T>::min() / 8,
+                           T(3),
+                           T(100),
+                           T(-100)};
   while (values.size() < 1024) {
     values.push_back(static_cast<T>(low + (high - low) * static_cast<Wide>(random()) / 18446744073709551616.0L));
     // And some of any magnitude.
-    values.push_back(static_cast<T>(std::ldexp(static_cast<Wide>(random()) / 9223372036854775808.0L - 1,
-                                               static_cast<int>(random() % (2 * std::numeric_limits<T>::max_exponent)) - std::numeric_limits<T>::max_exponent)));
+    values.push_back(static_cast<T>(
+        std::ldexp(static_cast<Wide>(random()) / 9223372036854775808.0L - 1,
+                   static_cast<int>(random() % (2 * std::numeric_limits<T>::max_exponent)) - std::numeric_limits<T>::max_exponent)));
   }
   return values;
 }
@@ -63,8 +79,12 @@ Wide reduced(Wide x, Wide (*function)(Wide)) {
   // sinpi and the like: exact reduction first.
   return std::isfinite(x) ? function(kPi * std::remainder(x, Wide(2))) : NAN;
 }
-Wide sinpi_model(Wide x) { return std::isfinite(x) && std::floor(x) == x ? std::copysign(Wide(0), x) : reduced(x, [](Wide r) { return std::sin(r); }); }
-Wide cospi_model(Wide x) { return std::floor(x * 2) == x * 2 && std::floor(x) != x ? 0 : reduced(x, [](Wide r) { return std::cos(r); }); }
+Wide sinpi_model(Wide x) {
+  return std::isfinite(x) && std::floor(x) == x ? std::copysign(Wide(0), x) : reduced(x, [](Wide r) { return std::sin(r); });
+}
+Wide cospi_model(Wide x) {
+  return std::floor(x * 2) == x * 2 && std::floor(x) != x ? 0 : reduced(x, [](Wide r) { return std::cos(r); });
+}
 
 const Function1 kFunctions[] = {
     {"acos", [](Wide x) { return std::acos(x); }, 4, 4, -1, 1},
@@ -107,13 +127,15 @@ const Function1 kFunctions[] = {
 };
 
 template <class T>
-void check_all(const char* type, double Function1::*limit) {
+void check_all(const char* type, double Function1::* limit) {
   std::string source;
   for (const Function1& function : kFunctions) {
     const std::string name = function.name;
     // As vectors of four and as scalars in a loop: both ways of vectorising.
-    source += "kernel void " + name + "_4(global const T* in, global T* out) { size_t i = get_global_id(0); vstore4(" + name + "(vload4(i, in)), i, out); }\n";
-    source += "kernel void " + name + "_1(global const T* in, global T* out) { size_t i = get_global_id(0); out[i] = " + name + "(in[i]); }\n";
+    source += "kernel void " + name + "_4(global const T* in, global T* out) { size_t i = get_global_id(0); vstore4(" + name +
+              "(vload4(i, in)), i, out); }\n";
+    source +=
+        "kernel void " + name + "_1(global const T* in, global T* out) { size_t i = get_global_id(0); out[i] = " + name + "(in[i]); }\n";
   }
   Program program("typedef " + std::string(type) + " T;\n" + source);
   for (const Function1& function : kFunctions) {
@@ -122,7 +144,8 @@ void check_all(const char* type, double Function1::*limit) {
       std::vector<T> out(in.size());
       Arguments arguments;
       arguments.buffer(in).buffer(out);
-      program.run(std::string(function.name) + "_" + std::to_string(width), arguments, {in.size() / static_cast<unsigned>(width), 1, 1}, {64, 1, 1});
+      program.run(std::string(function.name) + "_" + std::to_string(width), arguments, {in.size() / static_cast<unsigned>(width), 1, 1},
+                  {64, 1, 1});
       double worst = 0;
       T at = 0, got = 0;
       for (std::size_t i = 0; i < in.size(); ++i) {
@@ -151,7 +174,9 @@ struct Function2 {
 const Function2 kFunctions2[] = {
     {"atan2", [](Wide x, Wide y) { return std::atan2(x, y); }, 6},
     {"copysign", [](Wide x, Wide y) { return std::copysign(x, y); }, 0},
-    {"fdim", [](Wide x, Wide y) { return std::isnan(x) || std::isnan(y) ? NAN : x > y ? x - y : 0; }, 0.5},
+    {"fdim", [](Wide x, Wide y) { return std::isnan(x) || std::isnan(y) ? NAN
+                                         : x > y                        ? x - y
+                                                                        : 0; }, 0.5},
     {"fmax", [](Wide x, Wide y) { return std::fmax(x, y); }, 0},
     {"fmin", [](Wide x, Wide y) { return std::fmin(x, y); }, 0},
     {"fmod", [](Wide x, Wide y) { return std::fmod(x, y); }, 0},
@@ -164,7 +189,9 @@ template <class T>
 void check_pairs(const char* type) {
   std::string source;
   for (const Function2& function : kFunctions2) {
-    source += "kernel void " + std::string(function.name) + "_k(global const T* a, global const T* b, global T* out) { size_t i = get_global_id(0); out[i] = " + function.name + "(a[i], b[i]); }\n";
+    source += "kernel void " + std::string(function.name) +
+              "_k(global const T* a, global const T* b, global T* out) { size_t i = get_global_id(0); out[i] = " + function.name +
+              "(a[i], b[i]); }\n";
   }
   Program program("typedef " + std::string(type) + " T;\n" + source);
   std::vector<T> a = arguments_near<T>(-20, 20, 21), b = arguments_near<T>(-20, 20, 22);
@@ -198,17 +225,52 @@ TEST(Math, OthersOnce) {
     d[0] = fma(2.0, 3.0, 4.0); d[1] = pown(3.0, 4); d[2] = rootn(16.0, 4); d[3] = powr(2.0, 10.0); d[4] = sinh(800.0); d[5] = pow(2.0, 1e300); d[6] = lgamma(10.0);
     n[4] = mad24(3, 4, 5); n[5] = mul24(6, 7); n[6] = mad_hi(1 << 20, 1 << 20, 3); n[7] = upsample((short)1, (ushort)2); n[8] = ctz_of(8); n[9] = isfinite(INFINITY) | isnormal(1e-40f) | signbit(-1.0f) * 4; n[10] = islessgreater(1.0f, 2.0f);
     n[11] = clamp(5, 7, 9); n[12] = mad_sat(1 << 30, 4, 5);
-  })" + std::string(), "-Dctz_of(x)=3");
+  })" + std::string(),
+                  "-Dctz_of(x)=3");
   std::vector<float> o(35);
   std::vector<int> n(13);
   std::vector<double> d(7);
   Arguments arguments;
   arguments.buffer(o).buffer(n).buffer(d);
   program.run("k", arguments, {1, 1, 1}, {1, 1, 1});
-  const float expected[] = {10, 10, 0.75F, 3, 0.625F, 24, -0.5F, -2, std::sin(0.5F), std::cos(0.5F), std::lgamma(-0.5F), 1, 5, std::nextafter(1.0F, 2.0F), 0.125F, 3,
-                            std::sqrt(2.0F), -3, 2, NAN, 10, 5, 2, 1, 1, 1.5F, 0.5F, 0, -1, 1, 180, static_cast<float>(kPi), std::sin(0.5F), std::exp(1.0F), 0.25F};
+  const float expected[] = {10,
+                            10,
+                            0.75F,
+                            3,
+                            0.625F,
+                            24,
+                            -0.5F,
+                            -2,
+                            std::sin(0.5F),
+                            std::cos(0.5F),
+                            std::lgamma(-0.5F),
+                            1,
+                            5,
+                            std::nextafter(1.0F, 2.0F),
+                            0.125F,
+                            3,
+                            std::sqrt(2.0F),
+                            -3,
+                            2,
+                            NAN,
+                            10,
+                            5,
+                            2,
+                            1,
+                            1,
+                            1.5F,
+                            0.5F,
+                            0,
+                            -1,
+                            1,
+                            180,
+                            static_cast<float>(kPi),
+                            std::sin(0.5F),
+                            std::exp(1.0F),
+                            0.25F};
   for (std::size_t i = 0; i < o.size(); ++i) {
-    EXPECT_TRUE(std::isnan(expected[i]) ? std::isnan(o[i]) : std::fabs(o[i] - expected[i]) <= std::fabs(expected[i]) * 1e-5F) << i << ": " << o[i];
+    EXPECT_TRUE(std::isnan(expected[i]) ? std::isnan(o[i]) : std::fabs(o[i] - expected[i]) <= std::fabs(expected[i]) * 1e-5F)
+        << i << ": " << o[i];
   }
   EXPECT_EQ(n, (std::vector<int>{4, -1, 3, 5, 17, 42, 259, 65538, 3, 4, 1, 7, 2147483647}));
   const double wide[] = {10, 81, 2, 1024, INFINITY, INFINITY, std::lgamma(10.0)};

@@ -19,8 +19,10 @@ TEST(Printf, FormatsNumbers) {
   EXPECT_EQ(print(R"(printf("%d|%5d|%-5d|%05d|%+d|% d|%i\n", data[0], data[0], data[1], data[1], data[0], data[2], 3);)"),
             "7|    7|-8   |-0008|+7| 9|3\n");
   EXPECT_EQ(print(R"(printf("%u %x %X %#x %o %#o\n", 4000000000u, 255, 255, 255, 8, 8);)"), "4000000000 ff FF 0xff 10 010\n");
-  EXPECT_EQ(print(R"(printf("%ld %lu %lx %hd %hhd %hhu\n", -5000000000L, 18000000000000000000UL, 0x123456789abcL, (short)-3, (char)-1, (uchar)200);)"),
-            "-5000000000 18000000000000000000 123456789abc -3 -1 200\n");
+  EXPECT_EQ(
+      print(
+          R"(printf("%ld %lu %lx %hd %hhd %hhu\n", -5000000000L, 18000000000000000000UL, 0x123456789abcL, (short)-3, (char)-1, (uchar)200);)"),
+      "-5000000000 18000000000000000000 123456789abc -3 -1 200\n");
   EXPECT_EQ(print(R"(printf("%f %.2f %10.3f %-10.1f| %e %g %G %a\n", f, f, f, f, f, f, 1e-10f, 1.0f);)"),
             "2.500000 2.50      2.500 2.5       | 2.500000e+00 2.5 1E-10 0x1p+0\n");
   EXPECT_EQ(print(R"(printf("%f %f %f\n", INFINITY, -INFINITY, 1.0 / 3);)"), "inf -inf 0.333333\n");

@@ -1,7 +1,7 @@
 #include "service_process.hpp"
 
-#include <csignal>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

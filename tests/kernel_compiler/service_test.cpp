@@ -171,7 +171,8 @@ TEST(Service, TakesAllOptionsOfTheSpecification) {
                               "-cl-unsafe-math-optimizations -cl-finite-math-only -cl-fast-relaxed-math -w -Werror -cl-kernel-arg-info "
                               "-cl-uniform-work-group-size -g -DSTR=\\\"a\\ b\\\"";
   for (const char* standard : {"", "-cl-std=CL1.0", "-cl-std=CL1.1", "-cl-std=CL1.2", "-cl-std=CL3.0"}) {
-    const CompileReply reply = build("kernel void k(global int* a) { constant char* s = STR; *a = ONE + TWO + THREE + s[2]; }", options + " " + standard);
+    const CompileReply reply =
+        build("kernel void k(global int* a) { constant char* s = STR; *a = ONE + TWO + THREE + s[2]; }", options + " " + standard);
     EXPECT_EQ(reply.data.status, CompileStatus::kOk) << standard << reply.data.log;
   }
 }
@@ -242,7 +243,9 @@ TEST(Service, EndsWithItsControlSocketAndTakesBuildsAlong) {
   }
   EXPECT_EQ(service.count_children(), 1);
   // A client that leaves takes its builds along.
-  { const CompileConnection gone = std::move(connection); }
+  {
+    const CompileConnection gone = std::move(connection);
+  }
   for (int i = 0; i < 500 && service.count_children() != 0; ++i) {
     std::this_thread::sleep_for(10ms);
   }

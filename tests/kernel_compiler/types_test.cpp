@@ -13,10 +13,10 @@ namespace {
 
 template <class T>
 const char* name_of();
-#define NAME(TYPE, TEXT)                                                                                                   \
-  template <>                                                                                                              \
-  const char* name_of<TYPE>() {                                                                                            \
-    return TEXT;                                                                                                           \
+#define NAME(TYPE, TEXT)        \
+  template <>                   \
+  const char* name_of<TYPE>() { \
+    return TEXT;                \
   }
 NAME(std::int8_t, "char")
 NAME(std::uint8_t, "uchar")
@@ -67,13 +67,17 @@ std::string operator_kernel(const std::string& type, int width, bool is_integer)
     const std::string base = "out + " + std::to_string(slot * kCount);
     return width == 1 ? "(" + base + ")[i] = " + value + ";\n" : "vstore" + n + "((TN)(" + value + "), i, " + base + ");\n";
   };
-  std::string text = "kernel void w" + std::to_string(width) + "(global const T* a, global const T* b, global T* out) {\n"
-                     "size_t i = get_global_id(0); TN x = " + load + ", y = " + replace(load, "a", "b").replace(0, 0, "") + ";\n";
+  std::string text = "kernel void w" + std::to_string(width) +
+                     "(global const T* a, global const T* b, global T* out) {\n"
+                     "size_t i = get_global_id(0); TN x = " +
+                     load + ", y = " + replace(load, "a", "b").replace(0, 0, "") + ";\n";
   text = replace(text, "vlobd", "vload");
-  text += store("x + y", 0) + store("x - y", 1) + store("x * y", 2) + store("-x", 3) + store("x / y", 4) + store("min(x, y)", 5) + store("max(x, y)", 6);
+  text += store("x + y", 0) + store("x - y", 1) + store("x * y", 2) + store("-x", 3) + store("x / y", 4) + store("min(x, y)", 5) +
+          store("max(x, y)", 6);
   if (is_integer) {
-    text += store("x % y", 7) + store("x & y", 8) + store("x | y", 9) + store("x ^ y", 10) + store("~x", 11) + store("abs_diff_low(x, y)", 12) + store("rotate(x, y)", 13) +
-            store("add_sat(x, y)", 14) + store("sub_sat(x, y)", 15) + store("mul_hi(x, y)", 16) + store("hadd(x, y)", 17) + store("clz(x)", 18) + store("popcount(x)", 19) + store("rhadd(x, y)", 20);
+    text += store("x % y", 7) + store("x & y", 8) + store("x | y", 9) + store("x ^ y", 10) + store("~x", 11) +
+            store("abs_diff_low(x, y)", 12) + store("rotate(x, y)", 13) + store("add_sat(x, y)", 14) + store("sub_sat(x, y)", 15) +
+            store("mul_hi(x, y)", 16) + store("hadd(x, y)", 17) + store("clz(x)", 18) + store("popcount(x)", 19) + store("rhadd(x, y)", 20);
   }
   text += "}\n";
   return replace(replace(text, "abs_diff_low(x, y)", "as_TN(abs_diff(x, y))"), "TN", type + n);
@@ -127,11 +131,13 @@ TYPED_TEST(Types, Operators) {
   using T = TypeParam;
   constexpr bool kInteger = std::is_integral_v<T>;
   using A = std::conditional_t<kInteger, std::uint64_t, T>; // wrap-around without undefined behaviour
-  std::vector<std::function<T(T, T)>> models = {
-      [](T x, T y) { return static_cast<T>(A(x) + A(y)); }, [](T x, T y) { return static_cast<T>(A(x) - A(y)); },
-      [](T x, T y) { return static_cast<T>(A(x) * A(y)); }, [](T x, T) { return static_cast<T>(A(0) - A(x)); },
-      [](T x, T y) { return static_cast<T>(x / y); },       [](T x, T y) { return std::min(x, y); },
-      [](T x, T y) { return std::max(x, y); }};
+  std::vector<std::function<T(T, T)>> models = {[](T x, T y) { return static_cast<T>(A(x) + A(y)); },
+                                                [](T x, T y) { return static_cast<T>(A(x) - A(y)); },
+                                                [](T x, T y) { return static_cast<T>(A(x) * A(y)); },
+                                                [](T x, T) { return static_cast<T>(A(0) - A(x)); },
+                                                [](T x, T y) { return static_cast<T>(x / y); },
+                                                [](T x, T y) { return std::min(x, y); },
+                                                [](T x, T y) { return std::max(x, y); }};
   if constexpr (kInteger) {
     for (auto& model : integer_models<T>()) {
       models.push_back(std::move(model));
@@ -172,7 +178,7 @@ To saturated(From value) {
     return static_cast<To>(value);
   } else if constexpr (std::is_floating_point_v<From>) {
     const long double wide = std::nearbyint(static_cast<long double>(value));
-    return std::isnan(wide)                                        ? To(0)
+    return std::isnan(wide)                                                   ? To(0)
            : wide >= static_cast<long double>(std::numeric_limits<To>::max()) ? std::numeric_limits<To>::max()
            : wide <= static_cast<long double>(std::numeric_limits<To>::min()) ? std::numeric_limits<To>::min()
                                                                               : static_cast<To>(wide);
@@ -194,7 +200,10 @@ void check_conversion() {
       size_t i = get_global_id(0);
       vstore3(convert_TO3SUFFIX(vload3(i, a)), i, checked);
       for (int k = 0; k < 3; ++k) plain[i * 3 + k] = convert_TOSUFFIX(a[i * 3 + k]);
-    })", "SUFFIX", suffix), "FROM", from), "TO", to));
+    })",
+                                          "SUFFIX", suffix),
+                                  "FROM", from),
+                          "TO", to));
   std::vector<From> a = samples<From>(3);
   if constexpr (std::is_floating_point_v<From>) {
     const From special[] = {0.5, 1.5, 2.5, -0.5, -1.5, From(1e30), From(-1e30), NAN, 127.5, 255.5, From(4294967295.0)};
@@ -334,7 +343,8 @@ TEST(TypesMore, HalfLoadsAndStores) {
     vstore_half(wide[i], i, h + 48); wide[i] = vload_half(i, h + 48);
     if (i == 0) { vstore_half4(vload4(0, in), 0, h + 32); vstore4(vload_half4(0, h + 32), 0, out + 32); vstorea_half3((float3)(1, 2, 3), 1, h + 36); out[36] = vloada_half3(1, h + 36).z; }
   })");
-  std::vector<float> in = {0, 1, -2.5F, 65504, 70000, 1e-7F, 5.9604645e-8F, 1.0009765F, 2048.5F, -0.0F, INFINITY, 3.14159F, 0.1F, 1e-9F, 65519, 65520};
+  std::vector<float> in = {0,       1,     -2.5F,    65504,    70000, 1e-7F, 5.9604645e-8F, 1.0009765F,
+                           2048.5F, -0.0F, INFINITY, 3.14159F, 0.1F,  1e-9F, 65519,         65520};
   std::vector<std::uint16_t> h(64);
   std::vector<float> out(40);
   std::vector<double> wide(in.begin(), in.end());
@@ -386,7 +396,8 @@ TEST(TypesMore, AtomicsOfC11) {
       int expected = 0;
       if (atomic_compare_exchange_strong_explicit(a + 1, &expected, 9, memory_order_relaxed, memory_order_relaxed, memory_scope_work_group)) out[0] += 1; else out[1] = expected;
       atomic_store_explicit(a + 2, 5, memory_order_relaxed, memory_scope_work_group); out[2] = atomic_load_explicit(a + 2, memory_order_relaxed, memory_scope_work_group);
-    })", "-cl-std=CL3.0");
+    })",
+                  "-cl-std=CL3.0");
   std::vector<int> a(3), out(3);
   std::vector<std::int64_t> l(1);
   Arguments arguments;

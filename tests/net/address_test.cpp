@@ -75,15 +75,15 @@ TEST_P(BadAddress, IsRefusedWithASentence) {
   EXPECT_GT(parsed.error().message.size(), 20u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, BadAddress,
-                         ::testing::Values("", ":", ":5", "host:", "host:0", "host:65536", "host:-1", "host:5x", "host: 5", "ho st", "host:1:2",
-                                           "::1", "[::1", "[::1]x", "[]", "[host]:5", "[::1]:", "host/", "host/x", "host/-1", "host/4294967296",
-                                           "host#", "host#:5", "host#a:b", "-oProxyCommand=reboot", "ssh://-oProxyCommand=x", "ssh://-l@host",
-                                           "ssh://a b@host", "ssh://@host", "ssh://", "ssh://host;reboot", "ssh://$(reboot)", "ssh://u@h`id`",
-                                           "ssh://a@b@c", "unix:", "unix:relative", "http://host", "tcp://host", "host\nx", "h\xc3\xb6st",
-                                           "@/etc/hosts", "host:5/2/3", ".host",
-                                           "unix:/0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
-                                           "01234567890123456789"));
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadAddress,
+    ::testing::Values("", ":", ":5", "host:", "host:0", "host:65536", "host:-1", "host:5x", "host: 5", "ho st", "host:1:2", "::1", "[::1",
+                      "[::1]x", "[]", "[host]:5", "[::1]:", "host/", "host/x", "host/-1", "host/4294967296", "host#", "host#:5", "host#a:b",
+                      "-oProxyCommand=reboot", "ssh://-oProxyCommand=x", "ssh://-l@host", "ssh://a b@host", "ssh://@host", "ssh://",
+                      "ssh://host;reboot", "ssh://$(reboot)", "ssh://u@h`id`", "ssh://a@b@c", "unix:", "unix:relative", "http://host",
+                      "tcp://host", "host\nx", "h\xc3\xb6st", "@/etc/hosts", "host:5/2/3", ".host",
+                      "unix:/0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+                      "01234567890123456789"));
 
 TEST(Address, WhatIsNotBuiltYetIsSaidSo) {
   for (const char* text : {"auto", "slurm", "rdma://host:5"}) {

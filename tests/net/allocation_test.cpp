@@ -33,7 +33,9 @@ public:
     ++messages;
     return {};
   }
-  Result<MutableBytes> bulk_destination(const protocol::BulkHeader&, std::size_t size) override { return MutableBytes(scratch_.data(), size); }
+  Result<MutableBytes> bulk_destination(const protocol::BulkHeader&, std::size_t size) override {
+    return MutableBytes(scratch_.data(), size);
+  }
   Status on_bulk(const protocol::BulkHeader&, std::size_t) override { return {}; }
   Status on_acknowledged(std::uint64_t sequence) override { return sender_.on_acknowledged(sequence); }
   void on_ping(std::uint64_t) override {}

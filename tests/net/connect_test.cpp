@@ -37,9 +37,7 @@ public:
     });
   }
   ~OneShotServer() { thread_.join(); }
-  [[nodiscard]] ServerAddress address() const {
-    return *parse_server_address("127.0.0.1:" + std::to_string(*bound_port(listener_.get())));
-  }
+  [[nodiscard]] ServerAddress address() const { return *parse_server_address("127.0.0.1:" + std::to_string(*bound_port(listener_.get()))); }
 
 private:
   UniqueFd listener_;
@@ -296,7 +294,8 @@ TEST(Connect, LeavesNoDescriptorBehind) {
 class FakeSsh {
 public:
   explicit FakeSsh(const std::string& script) : program_(folder_.file("ssh")) {
-    std::ofstream(program_) << "#!/bin/bash\nprintf '%s\\n' \"$@\" > " << arguments_file() << "\necho $$ > " << pid_file() << "\n" << script << "\n";
+    std::ofstream(program_) << "#!/bin/bash\nprintf '%s\\n' \"$@\" > " << arguments_file() << "\necho $$ > " << pid_file() << "\n"
+                            << script << "\n";
     ::chmod(program_.c_str(), 0755);
     const auto reply = protocol::encode_hello_reply({});
     std::ofstream(folder_.file("reply"), std::ios::binary).write(reinterpret_cast<const char*>(reply.data()), reply.size());
@@ -335,8 +334,8 @@ TEST(ConnectSsh, StartsTheDaemonAndReapsItsChild) {
   {
     auto connection = connect(*parse_server_address("ssh://me@gpu1:2222"), {}, ssh.options());
     ASSERT_TRUE(connection.has_value()) << connection.error().message;
-    EXPECT_EQ(ssh.arguments(), (std::vector<std::string>{"-F", "none", "-o", "BatchMode=yes", "-T", "-p", "2222", "me@gpu1",
-                                                         "/opt/farcl/farcld --stdio"}));
+    EXPECT_EQ(ssh.arguments(),
+              (std::vector<std::string>{"-F", "none", "-o", "BatchMode=yes", "-T", "-p", "2222", "me@gpu1", "/opt/farcl/farcld --stdio"}));
     const std::string text = "echo";
     const ConstBytes part = std::as_bytes(std::span(text));
     ASSERT_EQ(*connection->transport->send(std::span(&part, 1)), 4u);

@@ -166,7 +166,8 @@ double one_way_rate(std::size_t retain_bytes, std::chrono::milliseconds time, Ap
   std::atomic<bool> stop{false};
   std::thread receiver([&] {
     while (!stop && far.poll()) {
-      if (far.receiver.received_sequence().load() - far.sender.sent_acknowledgement() >= net::kAcknowledgeAfterFrames || far.bulk_bytes != 0) {
+      if (far.receiver.received_sequence().load() - far.sender.sent_acknowledgement() >= net::kAcknowledgeAfterFrames ||
+          far.bulk_bytes != 0) {
         far.sender.append_acknowledgement();
         far.flush();
       }
@@ -204,7 +205,8 @@ double raw_throughput(std::chrono::milliseconds time) {
   const ByteVector data(64u << 20);
   const auto start = Clock::now();
   for (std::size_t at = 0; Clock::now() - start < time;) {
-    const ssize_t sent = ::send(client.get(), data.data() + at, std::min<std::size_t>(1u << 20, data.size() - at), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent =
+        ::send(client.get(), data.data() + at, std::min<std::size_t>(1u << 20, data.size() - at), MSG_NOSIGNAL | MSG_DONTWAIT);
     at = sent > 0 ? (at + static_cast<std::size_t>(sent)) % data.size() : at;
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

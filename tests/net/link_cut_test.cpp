@@ -36,9 +36,8 @@ std::uint64_t bytes_of_undisturbed_run(bool forward) {
 
 /// A session of which `cut` describes the first connection (both directions), the others being whole.
 void run_with_first_connection(const LoopbackFaults& forward, const LoopbackFaults& backward, int expected_connections) {
-  LinkedPair pair([&](int connection) {
-    return connection == 0 ? std::pair(forward, backward) : std::pair(LoopbackFaults{}, LoopbackFaults{});
-  });
+  LinkedPair pair(
+      [&](int connection) { return connection == 0 ? std::pair(forward, backward) : std::pair(LoopbackFaults{}, LoopbackFaults{}); });
   Traffic there = small_session();
   there.append_to(pair.first.sender, 1);
   Traffic back = small_session();
@@ -157,14 +156,9 @@ TEST_P(RandomCuts, LoseNothing) {
   for (int i = 0; i < 300; ++i) {
     Traffic& traffic = below(2) == 0 ? there : back;
     switch (below(8)) {
-    case 0:
-      traffic.add_bulk(1 + below(400'000));
-      break;
-    case 1:
-      traffic.add_message(below(protocol::kMaxInlineBytes));
-      break;
-    default:
-      traffic.add_message(below(200));
+    case 0: traffic.add_bulk(1 + below(400'000)); break;
+    case 1: traffic.add_message(below(protocol::kMaxInlineBytes)); break;
+    default: traffic.add_message(below(200));
     }
   }
   LinkedPair pair([&](int) {

@@ -93,7 +93,9 @@ public:
   std::string protocol_error;
 
 private:
-  static bool settled(const LinkEnd& end) { return end.sender.unsent_bytes() == 0 && end.sender.acknowledged_sequence() == end.sender.last_sequence(); }
+  static bool settled(const LinkEnd& end) {
+    return end.sender.unsent_bytes() == 0 && end.sender.acknowledged_sequence() == end.sender.last_sequence();
+  }
 
   /// One turn of one end; false when its connection is gone.
   bool step(LinkEnd& end, net::Transport& transport) {

@@ -214,7 +214,8 @@ TEST(Link, KeepsUntilAcknowledgedAndCountsBulk) {
   end.sender.append(protocol::Goodbye{});
   const auto last = end.sender.append_bulk({7}, 0, *data, data);
   EXPECT_EQ(last, 1 + (data->size() + protocol::kBulkChunkBytes - 1) / protocol::kBulkChunkBytes);
-  const std::size_t total = protocol::kFrameHeaderBytes + data->size() + (last - 1) * (protocol::kFrameHeaderBytes + protocol::kBulkHeaderBytes);
+  const std::size_t total =
+      protocol::kFrameHeaderBytes + data->size() + (last - 1) * (protocol::kFrameHeaderBytes + protocol::kBulkHeaderBytes);
   EXPECT_EQ(end.sender.retained_bytes(), total);
   EXPECT_EQ(end.sender.unsent_bytes(), total);
   EXPECT_FALSE(end.sender.on_acknowledged(1).has_value()) << "it has not been sent";

@@ -16,7 +16,8 @@ constexpr std::uint64_t kMessages = 20'000;
 /// An end whose sender is shared by a writing and a reading thread.
 class SharedEnd final : public FrameSink {
 public:
-  explicit SharedEnd(UniqueFd socket) : transport_(std::move(*net::adopt_socket(std::move(socket)))), sender_(receiver_.received_sequence()) {}
+  explicit SharedEnd(UniqueFd socket)
+      : transport_(std::move(*net::adopt_socket(std::move(socket)))), sender_(receiver_.received_sequence()) {}
 
   void write_all() {
     for (std::uint64_t id = 1; id <= kMessages; ++id) {
@@ -58,7 +59,9 @@ public:
     EXPECT_EQ(message.event.value, ++received_);
     return {};
   }
-  Result<MutableBytes> bulk_destination(const protocol::BulkHeader&, std::size_t) override { return fail(ErrorCode::kInvalid, "no bulk here"); }
+  Result<MutableBytes> bulk_destination(const protocol::BulkHeader&, std::size_t) override {
+    return fail(ErrorCode::kInvalid, "no bulk here");
+  }
   Status on_bulk(const protocol::BulkHeader&, std::size_t) override { return {}; }
   Status on_acknowledged(std::uint64_t sequence) override {
     const std::lock_guard<std::mutex> held(mutex_);

@@ -61,7 +61,7 @@ TEST(ListenUnix, SetsTheMode) {
   const auto socket = listen_unix({path, 0660, ""});
   ::umask(before);
   ASSERT_TRUE(socket.has_value()) << socket.error().message;
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0660u);
   EXPECT_EQ(connect_to(path), 0);

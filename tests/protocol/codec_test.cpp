@@ -163,7 +163,8 @@ TEST(Dispatch, ReachesEveryMessageAndNothingElse) {
   CountingHandler handler;
   int expected = 0;
   protocol::for_each_message(protocol::ClientMessages{}, [&]<class Message>() {
-    const auto status = protocol::Dispatcher<protocol::ClientMessages, CountingHandler>::dispatch(handler, Message::kOpcode, encode(Message{}));
+    const auto status =
+        protocol::Dispatcher<protocol::ClientMessages, CountingHandler>::dispatch(handler, Message::kOpcode, encode(Message{}));
     EXPECT_TRUE(status.has_value()) << status.error().message;
     EXPECT_EQ(handler.handled, ++expected);
   });

@@ -9,11 +9,11 @@
 namespace farcl::testing {
 
 struct LengthField {
-  std::string path;              ///< "inputs[0].text"
+  std::string path; ///< "inputs[0].text"
   std::uint64_t max_elements = 0;
-  std::size_t at = 0;            ///< of the 8 bytes of the length
-  std::size_t end = 0;           ///< behind the last element
-  ByteVector element;            ///< the encoding of one element
+  std::size_t at = 0;  ///< of the 8 bytes of the length
+  std::size_t end = 0; ///< behind the last element
+  ByteVector element;  ///< the encoding of one element
 };
 
 class LengthFinder {

@@ -15,7 +15,8 @@ namespace {
 
 using namespace farcl;
 
-constexpr std::string_view kBegin = "<!-- The tables begin: made by protocol_table from protocol/include/farcl/protocol/message_list.hpp -->\n";
+constexpr std::string_view kBegin =
+    "<!-- The tables begin: made by protocol_table from protocol/include/farcl/protocol/message_list.hpp -->\n";
 constexpr std::string_view kEnd = "<!-- The tables end. -->\n";
 
 /// Structures that were named while printing, in order, each once.

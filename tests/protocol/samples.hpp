@@ -13,7 +13,7 @@ namespace farcl::testing {
 class ValueSource {
 public:
   virtual ~ValueSource() = default;
-  virtual std::uint64_t number() = 0;                       ///< any 64 bits
+  virtual std::uint64_t number() = 0;                        ///< any 64 bits
   virtual std::size_t count(std::uint64_t max_elements) = 0; ///< of a vector, string or ConstBytes
   virtual std::size_t choice(std::size_t alternatives) = 0;
 
@@ -51,15 +51,14 @@ public:
   std::uint64_t number() override {
     // Small, large and extreme numbers.
     switch (random_() % 4) {
-    case 0:
-      return random_() % 8;
-    case 1:
-      return ~std::uint64_t{0} - random_() % 8;
-    default:
-      return random_();
+    case 0: return random_() % 8;
+    case 1: return ~std::uint64_t{0} - random_() % 8;
+    default: return random_();
     }
   }
-  std::size_t count(std::uint64_t max_elements) override { return static_cast<std::size_t>(random_() % std::min<std::uint64_t>(6, max_elements + 1)); }
+  std::size_t count(std::uint64_t max_elements) override {
+    return static_cast<std::size_t>(random_() % std::min<std::uint64_t>(6, max_elements + 1));
+  }
   std::size_t choice(std::size_t alternatives) override { return random_() % alternatives; }
 
 private:

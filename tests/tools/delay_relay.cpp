@@ -188,7 +188,8 @@ int main(int argc, char** argv) {
   const char* colon = argc == 3 ? std::strrchr(argv[1], ':') : nullptr;
   sockaddr_in target{};
   target.sin_family = AF_INET;
-  if (colon == nullptr || ::inet_pton(AF_INET, std::string(argv[1], static_cast<std::size_t>(colon - argv[1])).c_str(), &target.sin_addr) != 1) {
+  if (colon == nullptr ||
+      ::inet_pton(AF_INET, std::string(argv[1], static_cast<std::size_t>(colon - argv[1])).c_str(), &target.sin_addr) != 1) {
     std::fprintf(stderr, "usage: delay_relay ADDRESS:PORT DELAY_MS\n");
     return 2;
   }

@@ -38,7 +38,8 @@ std::optional<fs::path> find_in_path(const std::string& name) {
 
 Result<fs::path> find_daemon() {
   const fs::path folder = own_folder();
-  for (const fs::path& candidate : {folder / "farcld", folder.parent_path() / "libexec/farcl/farcld", folder.parent_path() / "sbin/farcld"}) {
+  for (const fs::path& candidate :
+       {folder / "farcld", folder.parent_path() / "libexec/farcl/farcld", folder.parent_path() / "sbin/farcld"}) {
     if (is_program(candidate)) {
       return candidate;
     }

@@ -17,9 +17,9 @@
 namespace farcl::tools {
 
 struct PrivateDaemonOptions {
-  bool listen_on_tcp = false;           ///< on a free port of loopback, beside the Unix socket
-  bool show_log = false;                ///< farcld's log goes to our stderr, else to a file in the folder
-  std::vector<std::string> arguments;   ///< further arguments of farcld
+  bool listen_on_tcp = false;         ///< on a free port of loopback, beside the Unix socket
+  bool show_log = false;              ///< farcld's log goes to our stderr, else to a file in the folder
+  std::vector<std::string> arguments; ///< further arguments of farcld
   std::chrono::milliseconds start_timeout{15000};
 };
 
@@ -41,7 +41,8 @@ public:
   [[nodiscard]] const std::string& tcp_address() const noexcept { return tcp_address_; } ///< empty without listen_on_tcp
 
 private:
-  PrivateDaemon(TemporaryFolder folder, UniqueFd life, pid_t keeper) : folder_(std::move(folder)), life_(std::move(life)), keeper_(keeper) {}
+  PrivateDaemon(TemporaryFolder folder, UniqueFd life, pid_t keeper)
+      : folder_(std::move(folder)), life_(std::move(life)), keeper_(keeper) {}
   Status wait_until_ready(int report_fd, std::chrono::milliseconds timeout);
 
   TemporaryFolder folder_;

@@ -13,14 +13,14 @@ namespace {
 constexpr std::size_t kMaxParentBytes = 70;
 
 bool is_usable(const char* parent) {
-  struct stat status {};
+  struct stat status{};
   return parent != nullptr && parent[0] == '/' && std::string_view(parent).size() <= kMaxParentBytes && ::stat(parent, &status) == 0 &&
          S_ISDIR(status.st_mode) && ::access(parent, W_OK | X_OK) == 0;
 }
 
 // The runtime folder of another user (after su) must not be used, even where root could write to it.
 bool is_ours(const char* parent) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(parent, &status) == 0 && status.st_uid == ::geteuid();
 }
 

@@ -14,7 +14,7 @@ struct CpuOptions {
   unsigned threads = 1;
   std::uint64_t memory_bytes = 0; ///< of all buffers of a session
   std::chrono::seconds build_limit{60};
-  WorkerPage* page = nullptr;     ///< where running kernels are reported; may be null
+  WorkerPage* page = nullptr; ///< where running kernels are reported; may be null
 };
 
 class CpuBackend {

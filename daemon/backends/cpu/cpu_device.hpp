@@ -26,7 +26,7 @@ struct CpuShared {
   CpuShared(unsigned threads, WorkerPage* from) : kernels(threads), copies(1), page(from) {}
   ThreadPool kernels;
   ThreadPool copies;
-  WorkerPage* page; ///< may be null
+  WorkerPage* page;                         ///< may be null
   std::atomic<std::uint64_t> used_slots{0}; ///< one bit per slot of the page
 
   /// A slot for a job's kernel; -1: all are taken (the kernel runs unreported).

@@ -13,14 +13,10 @@ namespace farcl::daemon {
 
 namespace {
 /// The extensions of the language that kernel-compiler/src/front_end.cpp turns on, and no others.
-constexpr const char* kExtensions[] = {"cl_khr_byte_addressable_store",
-                                       "cl_khr_global_int32_base_atomics",
-                                       "cl_khr_global_int32_extended_atomics",
-                                       "cl_khr_local_int32_base_atomics",
-                                       "cl_khr_local_int32_extended_atomics",
-                                       "cl_khr_int64_base_atomics",
-                                       "cl_khr_int64_extended_atomics",
-                                       "cl_khr_fp64"};
+constexpr const char* kExtensions[] = {"cl_khr_byte_addressable_store",        "cl_khr_global_int32_base_atomics",
+                                       "cl_khr_global_int32_extended_atomics", "cl_khr_local_int32_base_atomics",
+                                       "cl_khr_local_int32_extended_atomics",  "cl_khr_int64_base_atomics",
+                                       "cl_khr_int64_extended_atomics",        "cl_khr_fp64"};
 constexpr std::uint64_t kMaxWorkGroupSize = 4096;
 constexpr std::uint64_t kFpConfig =
     CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA;

@@ -227,8 +227,8 @@ void KcBuilder::end_late_builds() {
   const auto now = Clock::now();
   for (auto one = sent_.begin(); one != sent_.end();) {
     if (one->second.until <= now) {
-      one->second.done(failed(failure_of(one->second.request.stage), "the compiler did not answer within " +
-                                                                         std::to_string(build_limit_.count()) + " s\n"));
+      one->second.done(failed(failure_of(one->second.request.stage),
+                              "the compiler did not answer within " + std::to_string(build_limit_.count()) + " s\n"));
       one = sent_.erase(one);
     } else {
       ++one;

@@ -73,8 +73,7 @@ void PreparedLaunch::prepare_arguments(const Launch& launch) {
       regions_.push_back({i, local_bytes_});
       local_bytes_ = align_local(local_bytes_ + argument.size_bytes);
       break;
-    default:
-      addresses_[i] = argument.place.memory == nullptr ? nullptr : argument.place.memory->host_pointer() + argument.place.offset;
+    default: addresses_[i] = argument.place.memory == nullptr ? nullptr : argument.place.memory->host_pointer() + argument.place.offset;
     }
   }
 }

@@ -24,7 +24,7 @@ public:
   /// Room of `size_bytes`, contents undefined, aligned for the kernel ABI; null if there is no memory.
   [[nodiscard]] std::byte* local(std::uint64_t size_bytes) { return grow(local_, size_bytes); }
   [[nodiscard]] std::byte* frames(std::uint64_t size_bytes) { return grow(frames_, size_bytes); }
-  std::vector<void*> pointers;  ///< of a launch with __local arguments: this thread's own
+  std::vector<void*> pointers; ///< of a launch with __local arguments: this thread's own
   std::vector<void*> addresses;
 
 private:

@@ -67,7 +67,7 @@ private:
   unsigned sleeping_ = 0;                 ///< guarded by mutex_
   bool stopping_ = false;                 ///< guarded by mutex_
   std::atomic<std::uint32_t> submitted_{0};
-  std::vector<std::thread> threads_;      ///< the submitter's
+  std::vector<std::thread> threads_; ///< the submitter's
 };
 
 } // namespace farcl::daemon

@@ -192,7 +192,8 @@ Result<ServerAddress> parse_server_address(std::string_view text) {
     return parse_network(rest, text, Scheme::kSsh);
   }
   if (text == "auto" || text == "slurm" || text.substr(0, 7) == "rdma://") {
-    return fail(ErrorCode::kUnsupported, "the server address " + quoted(text) + " is understood, but this version of FarCL cannot use it yet");
+    return fail(ErrorCode::kUnsupported,
+                "the server address " + quoted(text) + " is understood, but this version of FarCL cannot use it yet");
   }
   if (text.find("://") != std::string_view::npos) {
     return bad(text, "the known forms are host, host:port, unix:/path and ssh://user@host");

@@ -35,7 +35,8 @@ std::vector<UniqueFd> take_fds(msghdr& message) {
 
 Status send_with_fds(int socket, ConstBytes bytes, std::span<const int> fds) {
   if (bytes.empty() || fds.size() > kMaxPassedFds) {
-    return fail(ErrorCode::kLimit, "descriptors are passed with at least one byte and at most " + std::to_string(kMaxPassedFds) + " at once");
+    return fail(ErrorCode::kLimit,
+                "descriptors are passed with at least one byte and at most " + std::to_string(kMaxPassedFds) + " at once");
   }
   const auto deadline = deadline_after(kPassTimeout);
   alignas(cmsghdr) ControlBuffer control{};

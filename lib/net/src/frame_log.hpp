@@ -21,7 +21,9 @@ public:
   /// Reserves room for a header at the end and returns the block; the payload is appended to it.
   ByteVector& begin_frame();
   /// Payload bytes of the frame begun.
-  [[nodiscard]] std::size_t encoded_payload_bytes() const noexcept { return current_->bytes.size() - frame_begin_ - protocol::kFrameHeaderBytes; }
+  [[nodiscard]] std::size_t encoded_payload_bytes() const noexcept {
+    return current_->bytes.size() - frame_begin_ - protocol::kFrameHeaderBytes;
+  }
   /// Fills in the header; the frame is part of the log from now on.
   void end_frame(const protocol::FrameHeader& header) { end_bulk_frame(header, {}, {}); }
   /// The same with `data` as the rest of the payload, by reference; `header.payload_bytes` counts it too.
@@ -48,10 +50,10 @@ private:
     std::size_t segments = 0; ///< that refer to it
   };
   struct Segment {
-    Block* block = nullptr;                 ///< null: `data`
-    std::size_t begin = 0;                  ///< offsets in the block, or in `data`
+    Block* block = nullptr; ///< null: `data`
+    std::size_t begin = 0;  ///< offsets in the block, or in `data`
     std::size_t end = 0;
-    std::uint64_t acknowledged = 0;         ///< the highest in its headers
+    std::uint64_t acknowledged = 0; ///< the highest in its headers
     ConstBytes data;
     std::shared_ptr<const void> keep_alive; ///< of `data`
   };

@@ -32,9 +32,9 @@ struct FrameReceiver::Impl {
   BulkHeader bulk;
   std::size_t bulk_size = 0;
   std::uint64_t bulk_sequence = 0;
-  MutableBytes bulk_left;          ///< what is still to be filled
-  std::size_t discard_left = 0;    ///< of a bulk frame that was received before
-  bool after_bulk = false;         ///< the last frame was bulk
+  MutableBytes bulk_left;       ///< what is still to be filled
+  std::size_t discard_left = 0; ///< of a bulk frame that was received before
+  bool after_bulk = false;      ///< the last frame was bulk
 
   Result<std::size_t> poll(Transport& transport, FrameSink& sink, std::size_t budget_bytes);
   Result<std::size_t> receive_some(Transport& transport, bool& short_read);

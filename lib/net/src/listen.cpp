@@ -52,7 +52,7 @@ Result<UniqueFd> lock_folder(const std::filesystem::path& socket_path) {
 
 /// Removes a socket file that nobody listens on.
 Status remove_stale(const sockaddr_un& name, const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) {
     return errno == ENOENT ? Status{} : Status(fail_errno(errno, path));
   }
@@ -106,7 +106,8 @@ Result<UniqueFd> listen_unix(const UnixListenAddress& address) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   if (address.path.empty() || address.path.size() > kMaxUnixPathBytes || (address.mode & ~0777u) != 0) {
-    return fail(ErrorCode::kInvalid, "a Unix socket needs a path of at most " + std::to_string(kMaxUnixPathBytes) + " bytes and a mode like 0660");
+    return fail(ErrorCode::kInvalid,
+                "a Unix socket needs a path of at most " + std::to_string(kMaxUnixPathBytes) + " bytes and a mode like 0660");
   }
   std::memcpy(name.sun_path, address.path.data(), address.path.size());
   auto lock = lock_folder(address.path);
@@ -139,12 +140,9 @@ Result<std::uint16_t> bound_port(int listening_fd) {
     return fail_errno(errno, "the port of a listening socket");
   }
   switch (address.storage.ss_family) {
-  case AF_INET:
-    return ntohs(reinterpret_cast<const sockaddr_in&>(address.storage).sin_port);
-  case AF_INET6:
-    return ntohs(reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_port);
-  default:
-    return fail(ErrorCode::kInvalid, "a Unix socket has no port");
+  case AF_INET: return ntohs(reinterpret_cast<const sockaddr_in&>(address.storage).sin_port);
+  case AF_INET6: return ntohs(reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_port);
+  default: return fail(ErrorCode::kInvalid, "a Unix socket has no port");
   }
 }
 

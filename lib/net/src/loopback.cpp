@@ -50,7 +50,8 @@ public:
       if (shared->cut || out.closed || shared->directions[1 - end_].closed) {
         return fail(ErrorCode::kDisconnected, "the loopback connection broke");
       }
-      std::size_t room = limited(out.faults.capacity_bytes - std::min(out.faults.capacity_bytes, out.bytes.size()), out.faults.max_bytes_per_call);
+      std::size_t room =
+          limited(out.faults.capacity_bytes - std::min(out.faults.capacity_bytes, out.bytes.size()), out.faults.max_bytes_per_call);
       if (out.faults.cut_after_bytes != 0) {
         room = static_cast<std::size_t>(std::min<std::uint64_t>(room, out.faults.cut_after_bytes - out.sent));
       }

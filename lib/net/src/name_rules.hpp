@@ -27,9 +27,11 @@ constexpr bool is_safe_user_name(std::string_view text) { return detail::is_name
 constexpr bool is_safe_v6_text(std::string_view text) {
   const auto zone = text.find('%');
   const std::string_view digits = text.substr(0, zone);
-  const bool digits_fine = digits.find(':') != std::string_view::npos && digits.size() < 46 && std::all_of(digits.begin(), digits.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
-  });
+  const bool digits_fine =
+      digits.find(':') != std::string_view::npos && digits.size() < 46 &&
+      std::all_of(
+          digits.begin(), digits.end(),
+          [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.'; });
   return digits_fine && (zone == std::string_view::npos || detail::is_name(text.substr(zone + 1), 15));
 }
 

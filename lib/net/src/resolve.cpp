@@ -81,8 +81,8 @@ Result<std::vector<SocketAddress>> resolve(const std::string& host, std::uint16_
     return fail(ErrorCode::kTimeout, "the name " + host + " could not be looked up in time");
   }
   if (lookup->error || lookup->addresses.empty()) {
-    return fail(ErrorCode::kDisconnected, "the name " + host + " does not resolve: " +
-                                              (lookup->error ? lookup->error.message() : std::string("it has no address")));
+    return fail(ErrorCode::kDisconnected,
+                "the name " + host + " does not resolve: " + (lookup->error ? lookup->error.message() : std::string("it has no address")));
   }
   return std::move(lookup->addresses);
 }

@@ -162,12 +162,9 @@ Result<SshConnection> start_ssh(const std::vector<std::string>& arguments) {
 std::string explain_ssh_end(int wait_status, const ConnectOptions& options) {
   if (wait_status != kUnknownStatus && WIFEXITED(wait_status)) {
     switch (WEXITSTATUS(wait_status)) {
-    case 127:
-      return "there is no '" + options.ssh_daemon + "' on that machine; FARCL_SSH_DAEMON can name its path";
-    case 255:
-      return "ssh could not connect (its own words are above); it must work without a question: ssh -o BatchMode=yes";
-    default:
-      return "ssh ended with exit status " + std::to_string(WEXITSTATUS(wait_status));
+    case 127: return "there is no '" + options.ssh_daemon + "' on that machine; FARCL_SSH_DAEMON can name its path";
+    case 255: return "ssh could not connect (its own words are above); it must work without a question: ssh -o BatchMode=yes";
+    default: return "ssh ended with exit status " + std::to_string(WEXITSTATUS(wait_status));
     }
   }
   return "ssh ended before the daemon answered";

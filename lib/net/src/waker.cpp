@@ -27,9 +27,7 @@ void Waker::notify() noexcept {
   }
 }
 
-bool Waker::consume() noexcept {
-  return notified_.load(std::memory_order_relaxed) && notified_.exchange(false, std::memory_order_acq_rel);
-}
+bool Waker::consume() noexcept { return notified_.load(std::memory_order_relaxed) && notified_.exchange(false, std::memory_order_acq_rel); }
 
 bool Waker::arm() noexcept {
   sleeping_.store(true, std::memory_order_seq_cst);

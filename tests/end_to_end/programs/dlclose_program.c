@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void *loader;
+static void* loader;
 
-static void *find(const char *name) {
-  void *function = dlsym(loader, name);
+static void* find(const char* name) {
+  void* function = dlsym(loader, name);
   if (!function) {
     fprintf(stderr, "no %s\n", name);
     exit(2);
@@ -24,19 +24,21 @@ int main(void) {
   cl_int status;
   size_t bytes = 32u << 20;
   int round;
-  char *data = calloc(1, bytes);
+  char* data = calloc(1, bytes);
   for (round = 0; round < 3; ++round) {
     loader = dlopen("libOpenCL.so.1", RTLD_NOW);
     if (!loader)
       return 2;
-    if (CALL(clGetPlatformIDs)(1, &platform, NULL) != CL_SUCCESS || CALL(clGetDeviceIDs)(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
+    if (CALL(clGetPlatformIDs)(1, &platform, NULL) != CL_SUCCESS ||
+        CALL(clGetDeviceIDs)(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
       return 3;
     cl_context context = CALL(clCreateContext)(NULL, 1, &device, NULL, NULL, &status);
     if (status != CL_SUCCESS)
       return 4;
     cl_command_queue queue = CALL(clCreateCommandQueue)(context, device, 0, &status);
     cl_mem buffer = CALL(clCreateBuffer)(context, CL_MEM_READ_WRITE, bytes, NULL, &status);
-    if (CALL(clEnqueueWriteBuffer)(queue, buffer, CL_FALSE, 0, bytes, data, 0, NULL, NULL) != CL_SUCCESS || CALL(clFlush)(queue) != CL_SUCCESS)
+    if (CALL(clEnqueueWriteBuffer)(queue, buffer, CL_FALSE, 0, bytes, data, 0, NULL, NULL) != CL_SUCCESS ||
+        CALL(clFlush)(queue) != CL_SUCCESS)
       return 5;
     dlclose(loader);
   }

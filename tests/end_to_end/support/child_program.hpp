@@ -20,7 +20,8 @@ struct ProgramEnd {
 class ChildProgram {
 public:
   /// Runs `command` with FarCL as its only platform and `servers` in POCL_REMOTE_SERVERS.
-  ChildProgram(const std::vector<std::string>& command, const std::string& servers, const std::map<std::string, std::string>& environment = {});
+  ChildProgram(const std::vector<std::string>& command, const std::string& servers,
+               const std::map<std::string, std::string>& environment = {});
   ~ChildProgram();
   ChildProgram(const ChildProgram&) = delete;
   ChildProgram& operator=(const ChildProgram&) = delete;

@@ -104,8 +104,8 @@ TestFolder::~TestFolder() {
 }
 
 PrivateServer::PrivateServer(std::vector<std::string> further_arguments) {
-  std::vector<std::string> arguments{FARCL_DAEMON_PATH, "--print-ports", "--unix", socket_path(), "--listen", "127.0.0.1:0",
-                                     "--cache", (folder_.path() / "cache").string()};
+  std::vector<std::string> arguments{FARCL_DAEMON_PATH, "--print-ports", "--unix",  socket_path(),
+                                     "--listen",        "127.0.0.1:0",   "--cache", (folder_.path() / "cache").string()};
   arguments.insert(arguments.end(), further_arguments.begin(), further_arguments.end());
   int output[2];
   if (::pipe2(output, O_CLOEXEC) != 0) {

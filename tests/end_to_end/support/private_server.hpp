@@ -41,8 +41,8 @@ public:
   [[nodiscard]] std::vector<pid_t> workers() const;
   [[nodiscard]] std::string log() const;
 
-  void kill_hard();                   ///< SIGKILL, and waits for its end
-  [[nodiscard]] int stop_gently();    ///< SIGTERM; the exit code, -1 when it had to be killed
+  void kill_hard();                ///< SIGKILL, and waits for its end
+  [[nodiscard]] int stop_gently(); ///< SIGTERM; the exit code, -1 when it had to be killed
 
 private:
   TestFolder folder_;

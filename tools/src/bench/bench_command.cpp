@@ -116,7 +116,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->as_json, "For machines");
   command->add_flag("--quick", options->quick, "A few seconds instead of about a minute; coarser");
   command->add_flag("--unix", options->over_unix, "Reach the private server by a Unix socket instead of loopback TCP");
-  command->add_option("--platform", options->platform, "Measure the installed OpenCL platform of this name instead (a part of it is enough)");
+  command->add_option("--platform", options->platform,
+                      "Measure the installed OpenCL platform of this name instead (a part of it is enough)");
   command->add_flag("--first-result", *first_result)->group(""); // what measure_session_start runs
   command->add_flag("--measure", *in_child)->group("");          // what run_measurement runs
   command->callback([options, first_result, in_child, &exit_code] {

@@ -92,25 +92,29 @@ void measure_latency(const Session& session, const BenchOptions& options, Report
 void measure_throughput(const Session& session, const BenchOptions& options, Report& report) {
   Effort effort = options.effort(50);
   effort.warm_up = 2;
-  report.rate("10,000 empty kernels, clFinish", collect(effort, [&] {
-                return timed([&] {
-                  for (std::size_t i = 0; i < kBurst; ++i) {
-                    session.launch(session.queue, session.empty);
-                  }
-                  finish(session.queue);
-                });
-              }),
+  report.rate("10,000 empty kernels, clFinish",
+              collect(effort,
+                      [&] {
+                        return timed([&] {
+                          for (std::size_t i = 0; i < kBurst; ++i) {
+                            session.launch(session.queue, session.empty);
+                          }
+                          finish(session.queue);
+                        });
+                      }),
               kBurst);
   Counter counter(session);
-  report.rate("10,000 counter kernels with new arguments", collect(effort, [&] {
-                return timed([&] {
-                  for (std::size_t i = 0; i < kBurst; ++i) {
-                    counter.set_next_amount();
-                    session.launch(session.queue, session.add);
-                  }
-                  finish(session.queue);
-                });
-              }),
+  report.rate("10,000 counter kernels with new arguments",
+              collect(effort,
+                      [&] {
+                        return timed([&] {
+                          for (std::size_t i = 0; i < kBurst; ++i) {
+                            counter.set_next_amount();
+                            session.launch(session.queue, session.add);
+                          }
+                          finish(session.queue);
+                        });
+                      }),
               kBurst);
   counter.verify("10,000 counter kernels");
   if (session.out_of_order == nullptr) {

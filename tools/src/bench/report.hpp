@@ -14,10 +14,10 @@ struct Figure {
   std::string name;
   std::string unit; ///< "us", "ms", "per s", "GB/s"
   double median = 0;
-  double p99 = 0;   ///< of rates: what is reached in 99 of 100 cases
+  double p99 = 0; ///< of rates: what is reached in 99 of 100 cases
   std::size_t samples = 0;
-  double in_limits = 0;    ///< the median in units of the limit; 0: not compared
-  std::string limit;       ///< "R" or "raw"
+  double in_limits = 0; ///< the median in units of the limit; 0: not compared
+  std::string limit;    ///< "R" or "raw"
 };
 
 class Report {

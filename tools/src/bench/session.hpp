@@ -40,7 +40,8 @@ public:
   cl_mem counter = nullptr;
   std::string device_name;
 
-  void launch(cl_command_queue on, cl_kernel kernel, cl_uint wait_count = 0, const cl_event* wait = nullptr, cl_event* event = nullptr) const;
+  void launch(cl_command_queue on, cl_kernel kernel, cl_uint wait_count = 0, const cl_event* wait = nullptr,
+              cl_event* event = nullptr) const;
   /// clSetKernelArg with `amount`, which the counter kernel will add.
   void set_amount(cl_uint amount) const;
   [[nodiscard]] cl_uint read_counter() const;

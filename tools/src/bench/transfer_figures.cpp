@@ -32,19 +32,24 @@ void measure_transfers(const Session& session, const BenchOptions& options, Repo
     std::vector<char> source(bytes, 1);
     std::vector<char> destination(bytes, 2);
     fill(source, static_cast<unsigned>(i));
-    report.bandwidth("write of " + size_text(bytes) + ", blocking", collect(effort_for(bytes, options.quick), [&] {
-                       return timed([&] {
-                         check(clEnqueueWriteBuffer(session.queue, buffer, CL_TRUE, 0, bytes, source.data(), 0, nullptr, nullptr),
-                               "clEnqueueWriteBuffer");
-                       });
-                     }),
+    report.bandwidth("write of " + size_text(bytes) + ", blocking",
+                     collect(effort_for(bytes, options.quick),
+                             [&] {
+                               return timed([&] {
+                                 check(clEnqueueWriteBuffer(session.queue, buffer, CL_TRUE, 0, bytes, source.data(), 0, nullptr, nullptr),
+                                       "clEnqueueWriteBuffer");
+                               });
+                             }),
                      i);
-    report.bandwidth("read of " + size_text(bytes) + ", blocking", collect(effort_for(bytes, options.quick), [&] {
-                       return timed([&] {
-                         check(clEnqueueReadBuffer(session.queue, buffer, CL_TRUE, 0, bytes, destination.data(), 0, nullptr, nullptr),
-                               "clEnqueueReadBuffer");
-                       });
-                     }),
+    report.bandwidth("read of " + size_text(bytes) + ", blocking",
+                     collect(effort_for(bytes, options.quick),
+                             [&] {
+                               return timed([&] {
+                                 check(
+                                     clEnqueueReadBuffer(session.queue, buffer, CL_TRUE, 0, bytes, destination.data(), 0, nullptr, nullptr),
+                                     "clEnqueueReadBuffer");
+                               });
+                             }),
                      i);
     check(clReleaseMemObject(buffer), "clReleaseMemObject");
     if (std::memcmp(source.data(), destination.data(), bytes) != 0) {

@@ -64,18 +64,17 @@ struct CompileRequest {
 
   static constexpr auto fields() {
     using T = CompileRequest;
-    return std::tuple(field("stage", &T::stage), field("source", &T::source, kMaxSourceBytes),
-                      field("inputs", &T::inputs, kMaxInputs), field("headers", &T::headers, kMaxHeaders),
-                      field("options", &T::options, kMaxOptionsBytes));
+    return std::tuple(field("stage", &T::stage), field("source", &T::source, kMaxSourceBytes), field("inputs", &T::inputs, kMaxInputs),
+                      field("headers", &T::headers, kMaxHeaders), field("options", &T::options, kMaxOptionsBytes));
   }
 };
 
 /// The part of a reply that travels as bytes (and is what the disk cache keeps); the shared object travels as a descriptor.
 struct CompileReplyData {
   CompileStatus status = CompileStatus::kBuildFailure;
-  std::string log;         ///< clang's words, with source.cl:LINE:COLUMN
-  ProgramInfo info;        ///< empty after kCompile
-  ByteVector binary;       ///< portable form of the program: CL_PROGRAM_BINARIES, and input of later links
+  std::string log;   ///< clang's words, with source.cl:LINE:COLUMN
+  ProgramInfo info;  ///< empty after kCompile
+  ByteVector binary; ///< portable form of the program: CL_PROGRAM_BINARIES, and input of later links
   bool has_shared_object = false;
   bool from_cache = false;
 

@@ -30,8 +30,8 @@ constexpr bool is_control(Opcode opcode) { return opcode >= kOpcodeAcknowledge &
 struct FrameHeader {
   std::uint32_t payload_bytes = 0; ///< at most kMaxFramePayloadBytes
   Opcode opcode = 0;
-  std::uint16_t reserved = 0;      ///< 0
-  std::uint64_t sequence = 0;      ///< 0 for control frames
+  std::uint16_t reserved = 0; ///< 0
+  std::uint64_t sequence = 0; ///< 0 for control frames
   std::uint64_t acknowledged = 0;
 };
 inline constexpr std::size_t kFrameHeaderBytes = 24;

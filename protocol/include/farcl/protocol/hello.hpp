@@ -28,9 +28,9 @@ struct Hello {
   std::uint16_t version_min = kVersion;
   std::uint16_t version_max = kVersion;
   StreamKind stream = StreamKind::kCommands;
-  SessionId session{};                     ///< zeros: a new session
-  std::array<std::uint8_t, 32> proof{};    ///< of a resumed session: the secret from its first reply
-  std::uint64_t received = 0;              ///< of a resumed session: the last sequence number that the client has
+  SessionId session{};                  ///< zeros: a new session
+  std::array<std::uint8_t, 32> proof{}; ///< of a resumed session: the secret from its first reply
+  std::uint64_t received = 0;           ///< of a resumed session: the last sequence number that the client has
 };
 
 enum class HelloStatus : std::uint8_t {
@@ -45,12 +45,12 @@ constexpr bool is_known(HelloStatus status) { return status <= HelloStatus::kRef
 
 struct HelloReply {
   std::uint16_t version_min = kVersion;
-  std::uint16_t version_max = kVersion;    ///< of a welcome: min == max == the version in use
+  std::uint16_t version_max = kVersion; ///< of a welcome: min == max == the version in use
   HelloStatus status = HelloStatus::kWelcome;
   SessionId session{};
-  std::array<std::uint8_t, 32> secret{};   ///< of a new session: proves the right to resume it
-  std::uint64_t received = 0;              ///< the last sequence number that the server has
-  std::string text;                        ///< at most kHelloTextBytes, a sentence for the user; cut if longer
+  std::array<std::uint8_t, 32> secret{}; ///< of a new session: proves the right to resume it
+  std::uint64_t received = 0;            ///< the last sequence number that the server has
+  std::string text;                      ///< at most kHelloTextBytes, a sentence for the user; cut if longer
 };
 
 using HelloBytes = std::array<std::byte, kHelloBytes>;

@@ -43,12 +43,12 @@ inline constexpr std::uint64_t kDefaultMaxElements = 64 * 1024;
 template <class Class, class Member>
 struct Field {
   std::string_view name;
-  Member Class::*member;
+  Member Class::* member;
   std::uint64_t max_elements; ///< of a string (bytes), vector or ConstBytes; ignored for others
 };
 
 template <class Class, class Member>
-constexpr Field<Class, Member> field(std::string_view name, Member Class::*member, std::uint64_t max_elements = kDefaultMaxElements) {
+constexpr Field<Class, Member> field(std::string_view name, Member Class::* member, std::uint64_t max_elements = kDefaultMaxElements) {
   return {name, member, max_elements};
 }
 

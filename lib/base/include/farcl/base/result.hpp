@@ -61,5 +61,4 @@ public:
 } // namespace farcl
 
 /// Our own invariants only, never wire data or API arguments. Holds in every build.
-#define FARCL_ASSERT(expression) \
-  (static_cast<bool>(expression) ? void(0) : ::farcl::assertion_failed(#expression, __FILE__, __LINE__))
+#define FARCL_ASSERT(expression) (static_cast<bool>(expression) ? void(0) : ::farcl::assertion_failed(#expression, __FILE__, __LINE__))

@@ -18,14 +18,14 @@ enum class Scheme { kTcp, kUnix, kSsh };
 
 struct ServerAddress {
   Scheme scheme = Scheme::kTcp;
-  std::string host;                       ///< tcp, ssh: name or address, without brackets
-  std::uint16_t port = kDefaultPort;      ///< tcp; ssh: 0 means ssh's own choice
-  std::string user;                       ///< ssh; may be empty
-  std::string path;                       ///< unix
-  std::optional<std::uint32_t> device;    ///< "/2": only that device
-  std::string peer_host;                  ///< "#host:port": the address that other servers should use
+  std::string host;                    ///< tcp, ssh: name or address, without brackets
+  std::uint16_t port = kDefaultPort;   ///< tcp; ssh: 0 means ssh's own choice
+  std::string user;                    ///< ssh; may be empty
+  std::string path;                    ///< unix
+  std::optional<std::uint32_t> device; ///< "/2": only that device
+  std::string peer_host;               ///< "#host:port": the address that other servers should use
   std::uint16_t peer_port = 0;
-  std::string text;                       ///< as the user wrote it, for messages
+  std::string text; ///< as the user wrote it, for messages
 
   friend bool operator==(const ServerAddress&, const ServerAddress&) = default;
 };

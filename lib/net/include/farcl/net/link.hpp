@@ -55,7 +55,7 @@ public:
   [[nodiscard]] std::uint64_t last_sequence() const noexcept;         ///< of the newest appended frame; 0: none
   [[nodiscard]] std::uint64_t acknowledged_sequence() const noexcept; ///< everything up to here is acknowledged
   [[nodiscard]] std::size_t unsent_bytes() const noexcept;
-  [[nodiscard]] std::size_t retained_bytes() const noexcept;          ///< appended (sent or not) and not acknowledged
+  [[nodiscard]] std::size_t retained_bytes() const noexcept; ///< appended (sent or not) and not acknowledged
   /// The highest number whose header has been written to a transport as `acknowledged`.
   [[nodiscard]] std::uint64_t sent_acknowledgement() const noexcept;
 

@@ -28,7 +28,7 @@ struct CommandHeader {
 
 /// A box of bytes inside a buffer. A linear range is {offset, size, 1, 1, size, size}. In a transfer the rows stand without gaps.
 struct BufferRect {
-  std::uint64_t offset = 0;      ///< of the first byte, from the start of the buffer (or sub-buffer)
+  std::uint64_t offset = 0; ///< of the first byte, from the start of the buffer (or sub-buffer)
   std::uint64_t width_bytes = 0;
   std::uint64_t height = 1;
   std::uint64_t depth = 1;
@@ -171,7 +171,7 @@ struct CompletionTimes {
 
 struct Completion {
   EventId event;
-  std::int32_t status = 0; ///< CL_COMPLETE or a negative error
+  std::int32_t status = 0;              ///< CL_COMPLETE or a negative error
   std::optional<CompletionTimes> times; ///< of queues with profiling
   static constexpr auto fields() {
     using T = Completion;

@@ -66,8 +66,8 @@ struct BuildProgram {
 struct BuildDone {
   static constexpr Opcode kOpcode = 65;
   RequestId request;
-  std::int32_t status = 0;       ///< CL_SUCCESS, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, ...
-  std::uint32_t binary_type = 0; ///< CL_PROGRAM_BINARY_TYPE_*
+  std::int32_t status = 0;        ///< CL_SUCCESS, CL_BUILD_PROGRAM_FAILURE, CL_INVALID_BUILD_OPTIONS, ...
+  std::uint32_t binary_type = 0;  ///< CL_PROGRAM_BINARY_TYPE_*
   std::uint64_t binary_bytes = 0; ///< CL_PROGRAM_BINARY_SIZES
   std::string log;
   ProgramInfo info;

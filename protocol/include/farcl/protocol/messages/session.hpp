@@ -17,9 +17,7 @@ struct DeviceProperty {
   std::uint32_t name = 0; ///< cl_device_info
   std::variant<std::vector<std::uint64_t>, std::string> value;
 
-  static constexpr auto fields() {
-    return std::tuple(field("name", &DeviceProperty::name), field("value", &DeviceProperty::value));
-  }
+  static constexpr auto fields() { return std::tuple(field("name", &DeviceProperty::name), field("value", &DeviceProperty::value)); }
 };
 
 struct DeviceInfo {
@@ -34,9 +32,9 @@ struct DeviceInfo {
 /// Server to client, the first frame of a session: everything that queries need.
 struct ServerInfo {
   static constexpr Opcode kOpcode = 16;
-  std::string version;       ///< of FarCL, "0.1.0"
+  std::string version; ///< of FarCL, "0.1.0"
   std::string host_name;
-  bool insecure = false;     ///< listens beyond this machine without keys
+  bool insecure = false;      ///< listens beyond this machine without keys
   std::uint64_t clock_ns = 0; ///< the server's device clock when this was sent
   SessionLimits limits;
   std::vector<DeviceInfo> devices;
