@@ -60,6 +60,20 @@ private:
   const std::uint8_t* end_;
 };
 
+/// Mostly ids that name something: an unknown queue ends a session at once.
+template <class Id>
+std::uint64_t id(std::uint8_t byte) {
+  if constexpr (std::same_as<Id, protocol::EventId>) {
+    return byte % 96;
+  } else if constexpr (std::same_as<Id, protocol::QueueId>) {
+    return byte < 240 ? 1 + byte % 2 : byte % kIds;
+  } else if constexpr (std::same_as<Id, protocol::TransferId>) {
+    return byte % kIds;
+  } else {
+    return byte < 192 ? 1 : byte % kIds;
+  }
+}
+
 template <class T>
 void fill(T& value, Input& in);
 
@@ -79,7 +93,7 @@ void fill(T& value, Input& in) {
   if constexpr (std::same_as<T, bool>) {
     value = in.byte() % 2 != 0;
   } else if constexpr (farcl::detail::IsStrongId<T>::value) {
-    value.value = in.byte() % kIds;
+    value.value = id<T>(in.byte());
   } else if constexpr (std::is_enum_v<T>) {
     value = static_cast<T>(in.byte() % 8);
     value = is_known(value) ? value : T{};
