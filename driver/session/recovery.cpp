@@ -102,11 +102,12 @@ void ServerSession::resume(net::Connection connection) {
 
 // Proof of death, or the end of patience: everything that is pending fails, now.
 void ServerSession::die(const std::string& sentence) {
+  if (dead()) {
+    return;
+  }
+  warn_user("server " + options_.name + ": " + sentence); // before anybody acts on it
   {
     Access state = state_.lock();
-    if (dead()) {
-      return;
-    }
     state->death_sentence = sentence;
     transport_for_child_.store(nullptr, std::memory_order_release);
     if (transport_) {
@@ -135,7 +136,6 @@ void ServerSession::die(const std::string& sentence) {
     dead_.store(true, std::memory_order_release);
     progress_.notify_all();
   }
-  warn_user("server " + options_.name + ": " + sentence);
 }
 
 } // namespace farcl::driver

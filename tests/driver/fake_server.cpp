@@ -130,17 +130,17 @@ Result<net::Connection> FakeServer::connect(const Hello& hello) {
     reply.status = behaviour == Reconnect::kObituary ? HelloStatus::kObituary : HelloStatus::kUnknownSession;
     return net::Connection{std::move(client), reply};
   }
-  if (!is_new) { // drop the old one, then take over
-    cut_ = true;
+  if (!is_new) { // the server's thread drops the old connection and sets its numbers back
+    shared_.lock()->resume = hello.received;
     waker_.notify();
-    while (cut_) {
+    std::optional<std::optional<std::uint64_t>> answer;
+    while (!(answer = shared_.with([](Shared& shared) { return std::exchange(shared.resumed, std::nullopt); }))) {
       std::this_thread::yield();
     }
-    if (!sender_.on_resumed(hello.received)) {
+    if (!*answer) {
       return fail(ErrorCode::kInvalid, "the client's numbers are wrong");
     }
-    receiver_.on_resumed();
-    reply.received = receiver_.received_sequence().load();
+    reply.received = **answer;
   }
   shared_.lock()->waiting = std::move(server);
   waker_.notify();
@@ -158,6 +158,9 @@ void FakeServer::main() {
     }
     auto [waiting, appends] =
         shared_.with([](Shared& shared) { return std::pair(std::move(shared.waiting), std::exchange(shared.appends, {})); });
+    if (const auto received = shared_.with([](Shared& shared) { return std::exchange(shared.resume, std::nullopt); })) {
+      resume(*received);
+    }
     if (waiting) {
       transport_ = std::move(waiting);
     }
@@ -173,6 +176,19 @@ void FakeServer::main() {
   if (transport_) {
     transport_->shutdown();
   }
+}
+
+void FakeServer::resume(std::uint64_t client_received) {
+  if (transport_) {
+    transport_->shutdown();
+    transport_.reset();
+  }
+  std::optional<std::uint64_t> received;
+  if (sender_.on_resumed(client_received)) {
+    receiver_.on_resumed();
+    received = receiver_.received_sequence().load();
+  }
+  shared_.lock()->resumed = received;
 }
 
 void FakeServer::serve() {

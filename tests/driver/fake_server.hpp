@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -82,6 +83,8 @@ private:
   };
   struct Shared {
     net::TransportPtr waiting; ///< a connection that the thread has to take over
+    std::optional<std::uint64_t> resume; ///< a client that comes back, and what it has received
+    std::optional<std::optional<std::uint64_t>> resumed; ///< the answer: what the server has received, or none
     Reconnect reconnect = Reconnect::kWelcome;
     std::string text;
     std::vector<std::function<void(net::FrameSender&)>> appends;
@@ -90,6 +93,7 @@ private:
   Result<net::Connection> connect(const protocol::Hello& hello);
   void main();
   void serve();
+  void resume(std::uint64_t client_received);
   void settle();
   bool is_ready(const Command& command, std::int32_t& status) const;
   void run(Command command, std::int32_t status);
