@@ -6,6 +6,7 @@ HOST double tgamma_of_host(double) __asm("tgamma");
 HOST double erfc_of_host(double) __asm("erfc");
 HOST float fmodf_of_host(float, float) __asm("fmodf");
 HOST float remainderf_of_host(float, float) __asm("remainderf");
+HOST double fmod_of_host(double, double) __asm("fmod");
 
 // --- results below the normal range are lost ---------------------------------------------------------------------------
 // exp(x) = exp(x + 64) * exp(-64): x + 64 is exact for the x concerned, and the product rounds once.
@@ -32,6 +33,75 @@ OVERLOAD float fmod(float x, float y) { return fmodf_of_host(x, y); }
 VECTORS_2(fmod, float, float, float)
 OVERLOAD float remainder(float x, float y) { return remainderf_of_host(x, y); }
 VECTORS_2(remainder, float, float, float)
+
+// The remainder and the last seven bits of the quotient, exact in double: x modulo 128 y leaves a quotient below 128.
+static float remquo_of(float x, float y, int* quotient) {
+  *quotient = 0;
+  if (isnan(x) || isnan(y) || isinf(x) || y == 0.0f) {
+    return NAN;
+  }
+  if (isinf(y) || x == 0.0f) {
+    return x;
+  }
+  const double divisor = fabs((double)y);
+  const double rest = fmod_of_host(fabs((double)x), 128.0 * divisor);
+  int count = (int)(rest / divisor);
+  double remainder = rest - count * divisor;
+  if (remainder < 0.0) {
+    --count;
+    remainder += divisor;
+  }
+  if (2.0 * remainder > divisor || (2.0 * remainder == divisor && (count & 1) != 0)) {
+    ++count;
+    remainder -= divisor;
+  }
+  *quotient = signbit(x) != signbit(y) ? -(count & 127) : count & 127;
+  return signbit(x) ? (float)-remainder : (float)remainder;
+}
+#define REMQUO(SPACE)                                                                                                      \
+  OVERLOAD float remquo(float x, float y, SPACE int* quotient) {                                                           \
+    int bits;                                                                                                              \
+    const float remainder = remquo_of(x, y, &bits);                                                                        \
+    *quotient = bits;                                                                                                      \
+    return remainder;                                                                                                      \
+  }                                                                                                                        \
+  REMQUO_VECTOR(SPACE, 2)                                                                                                  \
+  REMQUO_VECTOR(SPACE, 4)                                                                                                  \
+  REMQUO_VECTOR(SPACE, 8)                                                                                                  \
+  REMQUO_VECTOR(SPACE, 16)                                                                                                 \
+  OVERLOAD float3 remquo(float3 x, float3 y, SPACE int3* quotient) {                                                       \
+    int4 bits;                                                                                                             \
+    const float4 remainder = remquo((float4)(x, 1.0f), (float4)(y, 1.0f), &bits);                                          \
+    *quotient = bits.s012;                                                                                                 \
+    return remainder.s012;                                                                                                 \
+  }
+#define REMQUO_VECTOR(SPACE, N)                                                                                            \
+  OVERLOAD float##N remquo(float##N x, float##N y, SPACE int##N* quotient) {                                               \
+    float values[N], divisors[N];                                                                                          \
+    int bits[N];                                                                                                           \
+    vstore##N(x, 0, values);                                                                                               \
+    vstore##N(y, 0, divisors);                                                                                             \
+    for (int i = 0; i < N; ++i) {                                                                                          \
+      values[i] = remquo_of(values[i], divisors[i], &bits[i]);                                                             \
+    }                                                                                                                      \
+    *quotient = vload##N(0, bits);                                                                                         \
+    return vload##N(0, values);                                                                                            \
+  }
+REMQUO(__private)
+REMQUO(__local)
+REMQUO(__global)
+
+// --- loses subnormal arguments, makes infinities of NaNs; in double the product is exact and rounds once ----------------
+OVERLOAD float ldexp(float x, int n) {
+  const int exponent = clamp(n, -300, 300);
+  return (float)((double)x * as_double((long)(exponent + 1023) << 52));
+}
+VECTORS_2(ldexp, float, float, int)
+OVERLOAD float2 ldexp(float2 x, int n) { return ldexp(x, (int2)n); }
+OVERLOAD float3 ldexp(float3 x, int n) { return ldexp(x, (int3)n); }
+OVERLOAD float4 ldexp(float4 x, int n) { return ldexp(x, (int4)n); }
+OVERLOAD float8 ldexp(float8 x, int n) { return ldexp(x, (int8)n); }
+OVERLOAD float16 ldexp(float16 x, int n) { return ldexp(x, (int16)n); }
 
 // --- wrong for huge exponents -------------------------------------------------------------------------------------------
 OVERLOAD double pow(double x, double y) { return pow_of_host(x, y); }
