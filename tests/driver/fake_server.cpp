@@ -131,7 +131,10 @@ Result<net::Connection> FakeServer::connect(const Hello& hello) {
     return net::Connection{std::move(client), reply};
   }
   if (!is_new) { // the server's thread drops the old connection and sets its numbers back
-    shared_.lock()->resume = hello.received;
+    shared_.with([&](Shared& shared) {
+      shared.resume = hello.received;
+      shared.waiting.reset(); // an older connection that nobody has looked at yet
+    });
     waker_.notify();
     std::optional<std::optional<std::uint64_t>> answer;
     while (!(answer = shared_.with([](Shared& shared) { return std::exchange(shared.resumed, std::nullopt); }))) {
