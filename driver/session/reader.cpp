@@ -6,27 +6,29 @@
 namespace farcl::driver {
 
 namespace {
-constexpr std::chrono::nanoseconds kLeastSpin{2000};
-constexpr unsigned kProbeEvery = 32; ///< waits, of which one spins for the full time whatever was learnt
-constexpr int kShortWait = 4;        ///< times the spin limit: a wait that spinning might have shortened
+constexpr std::chrono::nanoseconds kBriefSpin{2000};
+constexpr unsigned kProbeEvery = 32;                        ///< waits, of which one tries the other way of waiting
+constexpr std::chrono::nanoseconds kInstructiveWait{1000000}; ///< longer ones say nothing about spinning
+constexpr int kWeight = 4;                                  ///< of the past, in what a way of waiting is thought to cost
 
 std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
 } // namespace
 
-// Spinning saves the 50 µs that waking a sleeping core costs, but on a busy machine it keeps the server from running on this core.
-// So the time is learnt: it halves when a short wait ended in sleep all the same, and is back at its limit as soon as a spin that
-// went to the limit has paid.
+// Spinning saves the 50 µs that waking a sleeping core costs, but where the server shares this core it only keeps the server from
+// running. Which of both holds depends on the scheduler and changes, so it is learnt: each way of waiting (a full spin, a brief one) has
+// a measured cost, the cheaper one is used, and now and then the other is tried.
 void ServerSession::begin_spin(State& state, Wait& wait) {
   const bool probes = ++state.waits % kProbeEvery == 0;
+  wait.brief = (state.wait_cost[1] < state.wait_cost[0]) != probes;
   wait.begin = Clock::now();
-  wait.spin_end = wait.begin + (probes ? std::chrono::nanoseconds(spin_) : std::min<std::chrono::nanoseconds>(state.spin, spin_));
+  wait.spin_end = wait.begin + (wait.brief ? std::min<std::chrono::nanoseconds>(kBriefSpin, spin_) : std::chrono::nanoseconds(spin_));
 }
 
 void ServerSession::learn_from_spin(State& state, const Wait& wait) {
-  if (!wait.slept) {
-    state.spin = spin_;
-  } else if (Clock::now() - wait.begin < kShortWait * spin_) {
-    state.spin = std::max(state.spin / 2, kLeastSpin);
+  const std::chrono::nanoseconds took = Clock::now() - wait.begin;
+  if (took < kInstructiveWait) {
+    std::chrono::nanoseconds& cost = state.wait_cost[wait.brief ? 1 : 0];
+    cost = (cost * (kWeight - 1) + took) / kWeight;
   }
 }
 
@@ -50,7 +52,6 @@ void ServerSession::wait_step(Access& state, Wait& wait) {
       break;
     }
     if (!all_sent || Clock::now() >= wait.spin_end) {
-      wait.slept = true;
       sleep_as_reader();
       break;
     }

@@ -180,7 +180,7 @@ private:
     bool reader_present = false;
     unsigned waiters = 0;                                 ///< on `progress`
     unsigned waits = 0;                                   ///< that read themselves
-    std::chrono::nanoseconds spin{std::chrono::hours(1)}; ///< learnt; never more than the option allows
+    std::chrono::nanoseconds wait_cost[2] = {std::chrono::nanoseconds(0), std::chrono::microseconds(20)}; ///< of a full and a brief spin
     Clock::time_point ping_sent{};                        ///< zero: none is outstanding
     std::string death_sentence;
   };
@@ -192,7 +192,7 @@ private:
   /// A waiting thread's progress through spinning and sleeping.
   struct Wait {
     bool is_reader = false;
-    bool slept = false;
+    bool brief = false;
     Clock::time_point begin{};
     Clock::time_point spin_end{};
   };
