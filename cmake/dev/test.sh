@@ -26,6 +26,7 @@ command_test() {
     say "tests of $preset"
     mkdir -p "build/$run"
     rm -f "build/$run/junit.xml"
+    ctest --preset "$run" "${options[@]}" --show-only=json-v1 >"build/$run/tests.json"
     ctest --preset "$run" "${options[@]}" || failed+=("$run")
     results+=("build/$run/junit.xml")
   done

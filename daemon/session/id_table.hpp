@@ -81,7 +81,7 @@ private:
 
   /// Eight ids in a row share a line or two of the cache: clients count upwards.
   [[nodiscard]] std::size_t home(std::uint64_t key) const noexcept {
-    return static_cast<std::size_t>((((key >> 3) * 0x9E3779B97F4A7C15ull) >> (shift_ + 3)) << 3 | (key & 7));
+    return static_cast<std::size_t>((((key >> 3) * 0x9E3779B97F4A7C15ull) >> ((shift_ + 3) & 63)) << 3 | (key & 7));
   }
   [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & (slots_.size() - 1); }
 

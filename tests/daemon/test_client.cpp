@@ -55,7 +55,12 @@ bool TestClient::flush() {
   while (transport_ != nullptr) {
     auto all = sender_.flush(*transport_);
     if (!all) {
-      lose();
+      // The session may have said why it ends: what has arrived is read first. receive() loses the connection itself at its end.
+      while (transport_ != nullptr && receive()) {
+      }
+      if (transport_ != nullptr) {
+        lose();
+      }
       continue;
     }
     if (*all) {

@@ -15,7 +15,7 @@ namespace {
 using namespace farcl;
 using namespace farcl::daemon;
 
-constexpr std::uint64_t kIds = 12;           ///< 0 to 11, of each kind
+constexpr std::uint64_t kIds = 12; ///< 0 to 11, of each kind
 constexpr std::size_t kMaxSteps = 400;
 constexpr std::size_t kMaxElements = 6;
 constexpr std::uint64_t kMemoryBytes = 4u << 20;

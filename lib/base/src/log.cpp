@@ -35,7 +35,7 @@ LogLevel parse_log_level(std::string_view text, LogLevel otherwise) {
   return otherwise;
 }
 
-Logger::Logger(std::string program, std::string subsystem, LogLevel level)
+Logger::Logger(const std::string& program, const std::string& subsystem, LogLevel level)
     : sink_(std::make_unique<Sink>(Sink{spdlog::logger(subsystem, std::make_shared<spdlog::sinks::stderr_sink_mt>())})), level_(level) {
   sink_->logger.set_level(to_spdlog(level));
   sink_->logger.set_pattern("%Y-%m-%d %H:%M:%S.%e " + program + "[%P] %l %n: %v");

@@ -18,7 +18,7 @@ enum class LogLevel { kTrace, kDebug, kInfo, kWarn, kError, kOff };
 class Logger {
 public:
   /// Writes to stderr, one line per message: "2026-11-30 14:21:18.123 farcld info session: session 12 started".
-  Logger(std::string program, std::string subsystem, LogLevel level);
+  Logger(const std::string& program, const std::string& subsystem, LogLevel level);
   ~Logger();
   Logger(Logger&&) noexcept;
   Logger& operator=(Logger&&) noexcept;
