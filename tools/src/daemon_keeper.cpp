@@ -1,6 +1,7 @@
 #include "daemon_keeper.hpp"
 
 #include "farcl/base/unique_fd.hpp"
+#include "temporary_folder.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -121,8 +122,7 @@ void keep_daemon(const KeeperTask& task) {
     serve(task, UniqueFd(pipe_fds[0]));
     stop(daemon);
   }
-  std::error_code ignored;
-  std::filesystem::remove_all(task.folder, ignored);
+  remove_folder(task.folder);
   ::_exit(0);
 }
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ namespace farcl::tools {
 namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLogTailBytes = 2000;
+constexpr int kStopTimeoutMs = 5000; ///< for a farcld whose keeper was killed, before SIGKILL and after it
 
 std::string log_tail(const std::filesystem::path& path) {
   std::ifstream file(path);
@@ -47,6 +49,15 @@ Result<std::string> read_line(int fd, std::string& buffer, Clock::time_point dea
   }
 }
 
+// The end of a farcld that has been told to stop. It removes its socket then, in the folder that is removed next.
+void wait_for_end(int handle) {
+  pollfd wait{handle, POLLIN, 0};
+  if (handle >= 0 && ::poll(&wait, 1, kStopTimeoutMs) == 0) {
+    ::syscall(SYS_pidfd_send_signal, handle, SIGKILL, nullptr, 0);
+    ::poll(&wait, 1, kStopTimeoutMs);
+  }
+}
+
 std::vector<std::string> daemon_arguments(const PrivateDaemonOptions& options, const std::filesystem::path& folder) {
   std::vector<std::string> arguments{"--print-ports", "--unix", (folder / "socket").string()};
   if (options.listen_on_tcp) {
@@ -59,7 +70,7 @@ std::vector<std::string> daemon_arguments(const PrivateDaemonOptions& options, c
 
 PrivateDaemon::PrivateDaemon(PrivateDaemon&& other) noexcept
     : folder_(std::move(other.folder_)), life_(std::move(other.life_)), keeper_(std::exchange(other.keeper_, -1)), daemon_(other.daemon_),
-      tcp_address_(std::move(other.tcp_address_)) {}
+      daemon_handle_(std::move(other.daemon_handle_)), tcp_address_(std::move(other.tcp_address_)) {}
 
 Result<PrivateDaemon> PrivateDaemon::start(const PrivateDaemonOptions& options) {
   auto daemon_path = find_daemon();
@@ -105,6 +116,7 @@ Status PrivateDaemon::wait_until_ready(int report_fd, std::chrono::milliseconds 
     }
     if (line->starts_with("pid ")) {
       std::from_chars(line->data() + 4, line->data() + line->size(), daemon_);
+      daemon_handle_ = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, daemon_, 0)));
     } else if (*line == "ready") {
       return {};
     } else if (!line->starts_with("unix:")) {
@@ -118,10 +130,11 @@ void PrivateDaemon::stop() noexcept {
     return;
   }
   life_.reset();
-  // The keeper bounds its own end; a killed one is gone at once.
+  // The keeper bounds its own end, which comes after farcld's. A killed one is gone at once, and farcld may live a little longer.
   while (::waitpid(keeper_, nullptr, 0) < 0 && errno == EINTR) {
   }
   keeper_ = -1;
+  wait_for_end(daemon_handle_.get());
   folder_.remove();
 }
 

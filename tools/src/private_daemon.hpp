@@ -3,7 +3,7 @@
 // Processes: this one, its child the keeper, and the keeper's child farcld. The keeper has a session of its own, so that
 // neither the terminal nor a kill of our process group reaches it; it holds one end of a pipe whose other end only this process
 // has. When that end closes, however this process ended, the keeper stops farcld and removes the folder. Should the keeper be
-// killed, farcld gets SIGTERM from the kernel and this process removes the folder.
+// killed, farcld gets SIGTERM from the kernel; this process waits for its end and removes the folder.
 #pragma once
 
 #include "farcl/base/unique_fd.hpp"
@@ -49,6 +49,7 @@ private:
   UniqueFd life_;
   pid_t keeper_ = -1;
   pid_t daemon_ = -1;
+  UniqueFd daemon_handle_; ///< a pidfd of farcld: it is not our child, and its number may be somebody else's when it has ended
   std::string tcp_address_;
 };
 

@@ -1,9 +1,11 @@
 #include "temporary_folder.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace farcl::tools {
@@ -11,6 +13,8 @@ namespace farcl::tools {
 namespace {
 // sockaddr_un holds 108 bytes; the folder's own name and the socket's need 30 of them.
 constexpr std::size_t kMaxParentBytes = 70;
+constexpr int kRemoveAttempts = 100;
+constexpr std::chrono::milliseconds kRemovePause{5};
 
 bool is_usable(const char* parent) {
   struct stat status{};
@@ -34,6 +38,18 @@ std::string parent_folder() {
 }
 } // namespace
 
+void remove_folder(const std::filesystem::path& folder) noexcept {
+  for (int attempt = 0; attempt < kRemoveAttempts; ++attempt) {
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    // remove_all() stops at an entry that somebody else removes under it, and at a folder that somebody fills again.
+    if (error != std::errc::no_such_file_or_directory && error != std::errc::directory_not_empty) {
+      return; // done; or nothing better can be done about it
+    }
+    std::this_thread::sleep_for(kRemovePause);
+  }
+}
+
 Result<TemporaryFolder> TemporaryFolder::create() {
   std::string name = parent_folder() + "/farcl-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) { // mkdtemp gives mode 0700
@@ -52,8 +68,7 @@ TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
 
 void TemporaryFolder::remove() noexcept {
   if (!path_.empty()) {
-    std::error_code ignored; // somebody may have removed it already; nothing better can be done about any other failure
-    std::filesystem::remove_all(path_, ignored);
+    remove_folder(path_);
     path_.clear();
   }
 }

@@ -8,6 +8,9 @@
 
 namespace farcl::tools {
 
+/// Removes `folder` with everything in it, also while other processes remove, or for a moment still make, files in it.
+void remove_folder(const std::filesystem::path& folder) noexcept;
+
 class TemporaryFolder {
 public:
   /// In $XDG_RUNTIME_DIR where that is ours, else in $TMPDIR or /tmp. Short enough for the path of a Unix socket in it.
