@@ -6,6 +6,8 @@ target_compile_options(farcl_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
                        $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
 # g++ 12 sees overflows in std::vector and std::string that are not there (its bugs 105329, 105762).
 target_compile_options(farcl_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>)
+# clang 22 complains about what std::stable_sort of libstdc++ 12 is made of.
+target_compile_options(farcl_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(FARCL_WERROR)
   target_compile_options(farcl_flags INTERFACE -Werror)
 endif()
