@@ -65,7 +65,7 @@ cl_int read_buffer(CommandQueue& queue, Mem& buffer, const protocol::BufferRect&
     IncomingRead read(box);
     cl_int code = session.submit_read(queue, message, read, events.list(), type, event);
     if (code == CL_SUCCESS) {
-      code = session.wait_for_read(read, made);
+      code = session.wait_for_read(queue, read, made);
     }
     return hand_out(code, made, events.event);
   }

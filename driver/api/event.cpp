@@ -29,7 +29,17 @@ cl_int CL_API_CALL clRetainEvent(cl_event event) {
 cl_int CL_API_CALL clReleaseEvent(cl_event event) {
   return guard(Entry::clReleaseEvent, [&]() -> cl_int {
     Event* object = Event::from(event);
-    return object != nullptr && object->release_api() ? CL_SUCCESS : CL_INVALID_EVENT;
+    if (object == nullptr) {
+      return CL_INVALID_EVENT;
+    }
+    const Ref<Event> kept(object);
+    if (!object->release_api()) {
+      return CL_INVALID_EVENT;
+    }
+    if (object->status() != CL_COMPLETE) {
+      object->report_if_unseen();
+    }
+    return CL_SUCCESS;
   });
 }
 

@@ -62,7 +62,12 @@ constexpr InfoRow<Event> kEventRows[] = {
        if (!event.is_final() && !event.is_user_event()) {
          event.session().poll_event();
        }
-       return sink.value(event.status());
+       const cl_int status = event.status();
+       const cl_int code = sink.value(status);
+       if (code == CL_SUCCESS && sink.memory() != nullptr && status <= CL_COMPLETE) { // asking for the size tells nothing
+         event.mark_seen();
+       }
+       return code;
      }},
     {CL_EVENT_REFERENCE_COUNT, [](Event& event, const InfoSink& sink) { return sink.value(event.reference_count()); }},
 };

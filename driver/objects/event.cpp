@@ -24,6 +24,9 @@ void Event::add_callback(cl_int type, Function function, void* user_data) {
     return;
   }
   const cl_int reported = std::min(status(), type) < 0 ? status() : type;
+  if (reported < 0) {
+    mark_seen();
+  }
   post_callback([event = Ref<Event>(this), function, reported, user_data] { function(event->handle(), reported, user_data); });
 }
 
@@ -46,8 +49,19 @@ bool Event::finish(cl_int status, const protocol::CompletionTimes* times) {
     const cl_int reported = status < 0 ? status : one.type;
     post_callback([event = Ref<Event>(this), one, reported] { one.function(event->handle(), reported, one.user_data); });
   }
+  if (!callbacks->empty()) {
+    mark_seen(); // they get the status
+  }
   callbacks->clear();
   return true;
+}
+
+void Event::report_if_unseen() {
+  // finish() sets the status under this lock: of it and of the release, the one that comes here second sees what the first did.
+  auto callbacks = callbacks_.lock();
+  if (queue_ && status() < 0 && reference_count() == 0 && !seen_.exchange(true, std::memory_order_relaxed)) {
+    queue_->add_hidden_failure(status());
+  }
 }
 
 } // namespace farcl::driver

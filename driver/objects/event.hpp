@@ -46,6 +46,16 @@ public:
   /// Calls `function` on the callback thread once the status is `type` or later (at once if it is already).
   void add_callback(cl_int type, Function function, void* user_data);
 
+  /// The program is being told the status: a failure that it knows is not reported again.
+  void mark_seen() noexcept {
+    if (is_final()) {
+      seen_.store(true, std::memory_order_relaxed);
+    }
+  }
+  /// A failure that no call can tell the program any more, because it let go of the event unseen, becomes its queue's hidden failure.
+  /// Called where a failure arrives and where the program lets go: whichever comes second finds both.
+  void report_if_unseen();
+
   /// The final status. False when there was one already. Callers: the session for commands, clSetUserEventStatus for user events.
   bool finish(cl_int status, const protocol::CompletionTimes* times = nullptr);
 
@@ -66,6 +76,7 @@ private:
   const protocol::EventId id_;
   const cl_command_type command_type_;
   std::atomic<cl_int> status_;
+  std::atomic<bool> seen_{false}; ///< by the program: the final status
   bool has_times_ = false;
   bool announced_ = false;      ///< the server knows the id
   protocol::TransferId read_;   ///< of a read: must have ended before the event completes

@@ -259,10 +259,13 @@ cl_int ServerSession::wait_for_events(WaitList events) {
     Access state = state_.lock();
     wait_until(state, all_final);
   }
+  for (cl_uint i = 0; i < events.count; ++i) {
+    Event::from(events.events[i])->mark_seen();
+  }
   return failed || !all_final() ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
 }
 
-cl_int ServerSession::wait_for_read(IncomingRead& read, Event* event) {
+cl_int ServerSession::wait_for_read(CommandQueue& queue, IncomingRead& read, Event* event) {
   {
     if (dead() && !read.done) {
       return CL_OUT_OF_RESOURCES;
@@ -276,7 +279,8 @@ cl_int ServerSession::wait_for_read(IncomingRead& read, Event* event) {
   if (read.status != CL_SUCCESS) {
     return read.status;
   }
-  return read.queue_status != CL_SUCCESS ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+  const cl_int hidden = queue.take_hidden_failure();
+  return read.queue_status != CL_SUCCESS || hidden != CL_SUCCESS ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
 // --- Builds ---------------------------------------------------------------------------------------------------------------------

@@ -124,6 +124,9 @@ Status ServerSession::complete(State& state, const protocol::Completion& complet
     return fail(ErrorCode::kInvalid, "a read completed before its data came");
   }
   (void)event.finish(completion.status, completion.times ? &*completion.times : nullptr);
+  if (completion.status < 0) {
+    event.report_if_unseen(); // before the Finished or ReadResult behind it
+  }
   events_done_.push_back(state.events.take(completion.event));
   return {};
 }

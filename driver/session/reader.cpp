@@ -7,9 +7,9 @@ namespace farcl::driver {
 
 namespace {
 constexpr std::chrono::nanoseconds kBriefSpin{2000};
-constexpr unsigned kProbeEvery = 32;                        ///< waits, of which one tries the other way of waiting
+constexpr unsigned kProbeEvery = 32;                          ///< waits, of which one tries the other way of waiting
 constexpr std::chrono::nanoseconds kInstructiveWait{1000000}; ///< longer ones say nothing about spinning
-constexpr int kWeight = 4;                                  ///< of the past, in what a way of waiting is thought to cost
+constexpr int kWeight = 4;                                    ///< of the past, in what a way of waiting is thought to cost
 
 std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
 } // namespace
@@ -83,7 +83,7 @@ bool ServerSession::read_some() {
     // What has arrived is worth more than knowing that nothing can be sent: read until the connection says why.
     auto got = receiver_.poll(*transport_, *this);
     if (got && *got != 0) {
-      after_reading(*state_.lock());
+      after_reading(*state_.lock(), *got);
       finish_deferred();
       return true;
     }
@@ -104,7 +104,7 @@ bool ServerSession::read_some() {
   }
   if (got) {
     last_heard_ns_.store(now_ns(), std::memory_order_relaxed);
-    after_reading(*state_.lock());
+    after_reading(*state_.lock(), *got);
   } else {
     on_connection_lost(got.error());
   }
@@ -112,11 +112,14 @@ bool ServerSession::read_some() {
   return true;
 }
 
-void ServerSession::after_reading(State& state) {
+void ServerSession::after_reading(State& state, std::size_t bytes) {
   state.ping_sent = {};
+  bytes_since_acknowledgement_ += bytes;
   const std::uint64_t unacknowledged = receiver_.received_sequence().load(std::memory_order_relaxed) - state.sender.sent_acknowledgement();
-  if (unacknowledged >= kAcknowledgeFrames) {
-    state.sender.append_acknowledgement();
+  // By bytes too: the server sends large reads within a window, which the frames of 256 KiB fill long before they are many.
+  if (unacknowledged != 0 && (unacknowledged >= kAcknowledgeFrames || bytes_since_acknowledgement_ >= net::kAcknowledgeAfterBytes)) {
+    state.sender.append_acknowledgement(); // goes out below
+    bytes_since_acknowledgement_ = 0;
   }
   if (state.sender.unsent_bytes() != 0 || !state.outgoing.empty()) {
     (void)flush_locked(state, false);

@@ -139,7 +139,8 @@ public:
   [[nodiscard]] cl_int finish(CommandQueue& queue);
   /// Waits for all of them; CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if one failed.
   [[nodiscard]] cl_int wait_for_events(WaitList events);
-  [[nodiscard]] cl_int wait_for_read(IncomingRead& read, Event* event);
+  /// The read's status, or CL_OUT_OF_RESOURCES for a hidden failure of its queue.
+  [[nodiscard]] cl_int wait_for_read(CommandQueue& queue, IncomingRead& read, Event* event);
   /// Sends the request (its id is filled in) and waits for its reply. The reply's status.
   template <class Message>
   cl_int call(Message& message, PendingReply& reply);
@@ -178,10 +179,10 @@ private:
     std::uint64_t commands_in_flight = 0; ///< upper bound: enqueued and not covered by an answered Finish
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
-    unsigned waiters = 0;                                 ///< on `progress`
-    unsigned waits = 0;                                   ///< that read themselves
+    unsigned waiters = 0;                                                                                 ///< on `progress`
+    unsigned waits = 0;                                                                                   ///< that read themselves
     std::chrono::nanoseconds wait_cost[2] = {std::chrono::nanoseconds(0), std::chrono::microseconds(20)}; ///< of a full and a brief spin
-    Clock::time_point ping_sent{};                        ///< zero: none is outstanding
+    Clock::time_point ping_sent{};                                                                        ///< zero: none is outstanding
     std::string death_sentence;
   };
   using Access = Guarded<State>::Access;
@@ -248,7 +249,7 @@ private:
   /// Reads what is there; true when something was, or when a failure has been dealt with. The reader, without the state lock.
   bool read_some();
   void sleep_as_reader();
-  void after_reading(State& state);
+  void after_reading(State& state, std::size_t bytes);
   void finish_deferred();
   /// True when the connection has been silent for too long. Sends a ping in time.
   bool is_silent(State& state);
@@ -312,8 +313,9 @@ private:
 
   // The reader's own.
   net::FrameReceiver receiver_;
-  std::optional<std::string> session_failure_; ///< a SessionFailed has arrived
-  std::vector<PendingReply*> replies_done_;    ///< hear after_done() once the lock is free
+  std::uint64_t bytes_since_acknowledgement_ = 0; ///< read
+  std::optional<std::string> session_failure_;    ///< a SessionFailed has arrived
+  std::vector<PendingReply*> replies_done_;       ///< hear after_done() once the lock is free
   // Let go of once the lock is free.
   std::vector<Ref<Event>> events_done_;
   std::vector<Ref<Context>> contexts_done_;

@@ -49,10 +49,13 @@ cl_int event_list(cl_uint count, const cl_event* events) {
 }
 
 cl_int failed_events(cl_uint count, const cl_event* events) {
-  const bool failed = std::any_of(events, events + count, [](cl_event handle) {
-    const Event* event = Event::from(handle);
-    return event != nullptr && event->status() < 0;
-  });
+  bool failed = false;
+  for (cl_uint i = 0; i < count; ++i) {
+    if (Event* event = Event::from(events[i]); event != nullptr && event->status() < 0) {
+      event->mark_seen(); // the code says so
+      failed = true;
+    }
+  }
   return failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
 }
 

@@ -123,6 +123,121 @@ TEST(Commands, AFailedReadThatNobodyWatchesComesOutAtTheNextFinish) {
   EXPECT_EQ(api.clEnqueueReadBuffer(client.queue, buffer, CL_TRUE, 0, 4, &word, 0, nullptr, nullptr), CL_OUT_OF_RESOURCES);
 }
 
+/// Enqueues a kernel that fails and has an event.
+cl_event failing_bump(FakeServer& server, Client& client, cl_mem buffer) {
+  server.fail_kernels = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  cl_event event = nullptr;
+  client.bump(buffer, 1, {}, &event);
+  return event;
+}
+
+cl_int status_of(cl_event event) {
+  cl_int status = CL_QUEUED;
+  EXPECT_EQ(api.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), CL_SUCCESS);
+  return status;
+}
+
+void finishes_with(Client& client, cl_int first) {
+  EXPECT_EQ(api.clFinish(client.queue), first);
+  EXPECT_EQ(api.clFinish(client.queue), CL_SUCCESS); // once
+}
+
+TEST(Commands, AFailureOfAnEventThatIsReleasedUnseenComesOutAtTheNextFinishOnce) {
+  FakeServer& server = start_server();
+  Client client;
+  cl_mem buffer = client.buffer(4);
+  for (int i = 0; i < 200; ++i) { // the failure arrives before the release, meanwhile, or after it
+    cl_event event = failing_bump(server, client, buffer);
+    std::this_thread::sleep_for(std::chrono::microseconds(i));
+    EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+    finishes_with(client, CL_OUT_OF_RESOURCES);
+  }
+}
+
+TEST(Commands, AFailureThatArrivesBeforeItsEventIsReleasedUnseenComesOutToo) {
+  FakeServer& server = start_server();
+  Client client;
+  cl_mem buffer = client.buffer(4);
+  cl_event event = failing_bump(server, client, buffer);
+  EXPECT_EQ(api.clFinish(client.queue), CL_SUCCESS); // somebody can still see it
+  EXPECT_EQ(api.clRetainEvent(event), CL_SUCCESS);
+  EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  EXPECT_EQ(api.clFinish(client.queue), CL_SUCCESS); // still
+  EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  finishes_with(client, CL_OUT_OF_RESOURCES);
+}
+
+TEST(Commands, AFailureThatAQueryWaitOrCallbackTellsIsNotReportedAgain) {
+  FakeServer& server = start_server();
+  Client client;
+  cl_mem buffer = client.buffer(4);
+  cl_event event = failing_bump(server, client, buffer);
+  EXPECT_TRUE(eventually([&] { return status_of(event) == CL_MEM_OBJECT_ALLOCATION_FAILURE; }));
+  EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  finishes_with(client, CL_SUCCESS);
+  event = failing_bump(server, client, buffer);
+  EXPECT_EQ(api.clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  finishes_with(client, CL_SUCCESS);
+  event = failing_bump(server, client, buffer);
+  std::atomic<cl_int> told{0};
+  const auto tell = [](cl_event, cl_int status, void* to) { static_cast<std::atomic<cl_int>*>(to)->store(status); };
+  EXPECT_EQ(api.clSetEventCallback(event, CL_COMPLETE, tell, &told), CL_SUCCESS);
+  EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  finishes_with(client, CL_SUCCESS);
+  EXPECT_TRUE(eventually([&] { return told == CL_MEM_OBJECT_ALLOCATION_FAILURE; }));
+}
+
+TEST(Commands, AQueryThatCameTooEarlyHasNotSeenTheFailure) {
+  FakeServer& server = start_server();
+  Client client;
+  cl_mem buffer = client.buffer(4);
+  server.fail_kernels = CL_OUT_OF_RESOURCES;
+  cl_event gate = api.clCreateUserEvent(client.context, nullptr);
+  cl_event event = nullptr;
+  client.bump(buffer, 1, {gate}, &event);
+  EXPECT_EQ(status_of(event), CL_SUBMITTED);
+  EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  EXPECT_EQ(api.clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+  finishes_with(client, CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(api.clReleaseEvent(gate), CL_SUCCESS);
+}
+
+TEST(Commands, AnUnseenFailureComesOutAtABlockingReadOfItsQueueOnly) {
+  FakeServer& server = start_server();
+  Client client;
+  cl_mem buffer = client.buffer(4);
+  cl_command_queue other = api.clCreateCommandQueue(client.context, client.device, 0, nullptr);
+  std::uint32_t word = 0;
+  const auto read = [&](cl_command_queue queue) {
+    return api.clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 4, &word, 0, nullptr, nullptr);
+  };
+  EXPECT_EQ(api.clReleaseEvent(failing_bump(server, client, buffer)), CL_SUCCESS);
+  EXPECT_EQ(read(other), CL_SUCCESS);
+  EXPECT_EQ(api.clFinish(other), CL_SUCCESS);
+  EXPECT_EQ(read(client.queue), CL_OUT_OF_RESOURCES);
+  EXPECT_EQ(read(client.queue), CL_SUCCESS);
+  finishes_with(client, CL_SUCCESS);
+  EXPECT_EQ(api.clReleaseCommandQueue(other), CL_SUCCESS);
+}
+
+TEST(Commands, AnUnseenFailureOutlivesItsQueueWithoutHarm) {
+  FakeServer& server = start_server();
+  Client client;
+  cl_mem buffer = client.buffer(4);
+  const std::size_t size = 1;
+  client.bump(buffer); // sets the arguments
+  server.fail_kernels = CL_OUT_OF_RESOURCES;
+  for (int i = 0; i < 100; ++i) {
+    cl_command_queue queue = api.clCreateCommandQueue(client.context, client.device, 0, nullptr);
+    cl_event event = nullptr;
+    EXPECT_EQ(api.clEnqueueNDRangeKernel(queue, client.kernel, 1, nullptr, &size, nullptr, 0, nullptr, &event), CL_SUCCESS);
+    EXPECT_EQ(api.clReleaseCommandQueue(queue), CL_SUCCESS);
+    EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  }
+  EXPECT_TRUE(eventually([&] { return server.events_known == 0; }));
+}
+
 TEST(Commands, ManyThreadsOnOneQueue) {
   FakeServer& server = start_server();
   Client client;
@@ -189,7 +304,15 @@ TEST(Commands, RoundTripsAreAsAllowed) {
   EXPECT_EQ(api.clWaitForEvents(1, &event), CL_SUCCESS);
   EXPECT_EQ(last_round_trips, 0u);
   EXPECT_EQ(api.clReleaseEvent(event), CL_SUCCESS);
+  // Initial contents: copied up to 4 MiB, beyond that sent from the program's memory and waited for.
+  words.assign(2u << 20, 3);
+  buffer = client.buffer(4u << 20, CL_MEM_COPY_HOST_PTR, words.data());
+  EXPECT_EQ(last_round_trips, 0u);
+  buffer = client.buffer(words.size() * 4, CL_MEM_COPY_HOST_PTR, words.data());
+  EXPECT_EQ(last_round_trips, 1u);
+  EXPECT_EQ(last_round_trips, static_cast<std::uint32_t>(driver::describe(driver::Entry::clCreateBuffer).round_trips));
   driver::observe_calls(nullptr);
+  EXPECT_EQ(client.read(buffer, words.size()), words);
 }
 
 } // namespace

@@ -399,6 +399,7 @@ Status FakeServer::handle(EnqueueKernel&& message) {
     std::memcpy(&amount, std::get<ValueArgument>(message.arguments[1]).bytes.data(), 4);
   }
   enqueue(message.command, [this, buffer, amount](std::int32_t status) {
+    status = status == 0 ? fail_kernels.load() : status;
     if (status == 0) {
       ++kernels_run;
       MutableBytes bytes = range(buffer);

@@ -45,10 +45,11 @@ public:
   // --- Faults --------------------------------------------------------------------------------------------------------------------
   enum class Reconnect { kWelcome, kUnknownSession, kObituary, kRefused, kNoAnswer };
   void on_reconnect(Reconnect behaviour, std::string text = {});
-  void cut();                              ///< the connection, now
-  std::atomic<bool> silent{false};         ///< reads and says nothing any more
-  std::atomic<std::int32_t> fail_reads{0}; ///< status of reads that follow
-  std::atomic<std::int32_t> hidden{0};     ///< reported once by the next Finished or ReadResult
+  void cut();                                ///< the connection, now
+  std::atomic<bool> silent{false};           ///< reads and says nothing any more
+  std::atomic<std::int32_t> fail_reads{0};   ///< status of reads that follow
+  std::atomic<std::int32_t> fail_kernels{0}; ///< status of kernels that follow
+  std::atomic<std::int32_t> hidden{0};       ///< reported once by the next Finished or ReadResult
 
   // --- What happened ---------------------------------------------------------------------------------------------------------------
   std::atomic<std::uint64_t> kernels_run{0};
@@ -82,8 +83,8 @@ private:
     std::uint64_t received = 0;
   };
   struct Shared {
-    net::TransportPtr waiting; ///< a connection that the thread has to take over
-    std::optional<std::uint64_t> resume; ///< a client that comes back, and what it has received
+    net::TransportPtr waiting;                           ///< a connection that the thread has to take over
+    std::optional<std::uint64_t> resume;                 ///< a client that comes back, and what it has received
     std::optional<std::optional<std::uint64_t>> resumed; ///< the answer: what the server has received, or none
     Reconnect reconnect = Reconnect::kWelcome;
     std::string text;

@@ -348,6 +348,11 @@ ROW(clEnqueueMapBuffer, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
   failed_list(b, map);
   failed_list(b, map_writing);
 }
+ROW(clEnqueueMapBuffer, CL_OUT_OF_RESOURCES) {
+  b.server.script().with([](Script& script) { script.read_status = CL_OUT_OF_RESOURCES; });
+  cl_mem buffer = b.buffer();
+  b.expect_made([&](cl_int* e) { return api.clEnqueueMapBuffer(b.queue, buffer, CL_TRUE, CL_MAP_READ, 0, 64, 0, nullptr, nullptr, e); });
+}
 ROW(clEnqueueMapBuffer, CL_INVALID_OPERATION) {
   no_host_access(b, map, CL_MEM_HOST_WRITE_ONLY);
   no_host_access(b, map_writing, CL_MEM_HOST_READ_ONLY);
