@@ -15,8 +15,8 @@ inline constexpr int kOomScore = 500; ///< when memory is used up sessions go fi
 inline constexpr int kPacketsPerTurn = 16;
 /// What a worker needs beside its session's buffers: programs, retained and staged data, and per core a stack, local memory
 /// and an allocator's arena.
-inline constexpr std::uint64_t kWorkerAllowanceBytes = 512u << 20;
-inline constexpr std::uint64_t kAllowancePerCoreBytes = 64u << 20;
+[[maybe_unused]] constexpr std::uint64_t kWorkerAllowanceBytes = 512u << 20;
+[[maybe_unused]] constexpr std::uint64_t kAllowancePerCoreBytes = 64u << 20;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FARCL_SHADOW_MEMORY 1
