@@ -17,6 +17,8 @@ function(farcl_add_test)
     add_test(NAME ${T_NAME} COMMAND ${T_COMMAND})
   endif()
   set_tests_properties(${T_NAME} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
+  # Tests that start programs may have to know how these were built.
+  list(APPEND T_ENVIRONMENT "FARCL_SANITIZE=${FARCL_SANITIZE}")
   if(T_SERIAL)
     set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL TRUE)
   endif()

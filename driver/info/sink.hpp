@@ -46,7 +46,7 @@ public:
       return CL_INVALID_VALUE;
     }
     if (value_ != nullptr) {
-      std::memcpy(value_, text.data(), text.size());
+      text.copy(static_cast<char*>(value_), text.size());
       static_cast<char*>(value_)[text.size()] = '\0';
     }
     if (size_ret_ != nullptr) {

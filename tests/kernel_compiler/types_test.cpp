@@ -104,7 +104,9 @@ std::vector<std::function<T(T, T)>> integer_models() {
       },
       [saturate](T x, T y) { return saturate(W(x) + y); },
       [saturate](T x, T y) { return saturate(W(x) - y); },
-      [](T x, T y) { return static_cast<T>(W(x) * y >> kBits); },
+      [](T x, T y) {
+        return static_cast<T>(static_cast<W>(static_cast<unsigned __int128>(W(x)) * static_cast<unsigned __int128>(W(y))) >> kBits);
+      },
       [](T x, T y) { return static_cast<T>((W(x) + y) >> 1); },
       [](T x, T) {
         int count = 0;
