@@ -3,6 +3,7 @@
 #include "support/private_server.hpp"
 
 #include <csignal>
+#include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,12 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+
+/// CTest says how the programs under test were built.
+bool drivers_are_sanitized() {
+  const char* sanitizers = std::getenv("FARCL_SANITIZE");
+  return sanitizers != nullptr && *sanitizers != '\0';
+}
 
 class Processes : public ::testing::Test {
 protected:
@@ -40,12 +47,18 @@ TEST_F(Processes, ForkBeforeTheFirstCall) {
 }
 
 TEST_F(Processes, PythonMultiprocessing) {
+  if (drivers_are_sanitized()) {
+    GTEST_SKIP() << "a program without the sanitizer cannot load a driver with it";
+  }
   const std::vector<std::string> command{
       "/usr/bin/python3", "-B", "-W", "ignore", FARCL_TEST_SOURCE_FOLDER "/programs/multiprocessing_program.py", "fork", "spawn"};
   expect_clean(run_program(command, server.tcp_address(), seconds(60), {{"PYOPENCL_NO_CACHE", "1"}}), "all right");
 }
 
 TEST_F(Processes, ClosingTheLoaderWithWorkInFlight) {
+  if (drivers_are_sanitized()) {
+    GTEST_SKIP() << "a program without the sanitizer cannot load a driver with it";
+  }
   expect_clean(run_program({FARCL_DLCLOSE_PROGRAM}, server.tcp_address(), seconds(20)), "still here");
 }
 
