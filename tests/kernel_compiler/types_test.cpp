@@ -86,6 +86,7 @@ std::string operator_kernel(const std::string& type, int width, bool is_integer)
 template <class T>
 std::vector<std::function<T(T, T)>> integer_models() {
   __extension__ using W = __int128;
+  __extension__ using UnsignedW = unsigned __int128;
   using U = std::make_unsigned_t<T>;
   constexpr int kBits = sizeof(T) * 8;
   const auto saturate = [](W value) {
@@ -104,9 +105,7 @@ std::vector<std::function<T(T, T)>> integer_models() {
       },
       [saturate](T x, T y) { return saturate(W(x) + y); },
       [saturate](T x, T y) { return saturate(W(x) - y); },
-      [](T x, T y) {
-        return static_cast<T>(static_cast<W>(static_cast<unsigned __int128>(W(x)) * static_cast<unsigned __int128>(W(y))) >> kBits);
-      },
+      [](T x, T y) { return static_cast<T>(static_cast<W>(static_cast<UnsignedW>(W(x)) * static_cast<UnsignedW>(W(y))) >> kBits); },
       [](T x, T y) { return static_cast<T>((W(x) + y) >> 1); },
       [](T x, T) {
         int count = 0;
