@@ -7,6 +7,7 @@ HOST double erfc_of_host(double) __asm("erfc");
 HOST float fmodf_of_host(float, float) __asm("fmodf");
 HOST float remainderf_of_host(float, float) __asm("remainderf");
 HOST double fmod_of_host(double, double) __asm("fmod");
+HOST double ldexp_of_host(double, int) __asm("ldexp");
 
 // --- results below the normal range are lost ---------------------------------------------------------------------------
 // exp(x) = exp(x + 64) * exp(-64): x + 64 is exact for the x concerned, and the product rounds once.
@@ -35,7 +36,7 @@ OVERLOAD float remainder(float x, float y) { return remainderf_of_host(x, y); }
 VECTORS_2(remainder, float, float, float)
 
 // The remainder and the last seven bits of the quotient, exact in double: x modulo 128 y leaves a quotient below 128.
-static float remquo_of(float x, float y, int* quotient) {
+static float remquo_of_1(float x, float y, __private int* quotient) {
   *quotient = 0;
   if (isnan(x) || isnan(y) || isinf(x) || y == 0.0f) {
     return NAN;
@@ -58,35 +59,40 @@ static float remquo_of(float x, float y, int* quotient) {
   *quotient = signbit(x) != signbit(y) ? -(count & 127) : count & 127;
   return signbit(x) ? (float)-remainder : (float)remainder;
 }
-#define REMQUO(SPACE)                                                                                                      \
-  OVERLOAD float remquo(float x, float y, SPACE int* quotient) {                                                           \
-    int bits;                                                                                                              \
-    const float remainder = remquo_of(x, y, &bits);                                                                        \
+typedef float float1;
+typedef int int1;
+#define REMQUO_OF(N, HALF)                                                                                                 \
+  static float##N remquo_of_##N(float##N x, float##N y, __private int##N* quotient) {                                      \
+    int##HALF low, high;                                                                                                   \
+    const float##HALF remainder = remquo_of_##HALF(x.lo, y.lo, &low);                                                      \
+    const float##N all = (float##N)(remainder, remquo_of_##HALF(x.hi, y.hi, &high));                                       \
+    *quotient = (int##N)(low, high);                                                                                       \
+    return all;                                                                                                            \
+  }
+REMQUO_OF(2, 1)
+REMQUO_OF(4, 2)
+REMQUO_OF(8, 4)
+REMQUO_OF(16, 8)
+static float3 remquo_of_3(float3 x, float3 y, __private int3* quotient) {
+  int4 bits;
+  const float4 remainder = remquo_of_4((float4)(x, 1.0f), (float4)(y, 1.0f), &bits);
+  *quotient = bits.s012;
+  return remainder.s012;
+}
+#define REMQUO_INTO(SPACE, TYPE, BITS, N)                                                                                  \
+  OVERLOAD TYPE remquo(TYPE x, TYPE y, SPACE BITS* quotient) {                                                             \
+    BITS bits;                                                                                                             \
+    const TYPE remainder = remquo_of_##N(x, y, &bits);                                                                     \
     *quotient = bits;                                                                                                      \
     return remainder;                                                                                                      \
-  }                                                                                                                        \
-  REMQUO_VECTOR(SPACE, 2)                                                                                                  \
-  REMQUO_VECTOR(SPACE, 4)                                                                                                  \
-  REMQUO_VECTOR(SPACE, 8)                                                                                                  \
-  REMQUO_VECTOR(SPACE, 16)                                                                                                 \
-  OVERLOAD float3 remquo(float3 x, float3 y, SPACE int3* quotient) {                                                       \
-    int4 bits;                                                                                                             \
-    const float4 remainder = remquo((float4)(x, 1.0f), (float4)(y, 1.0f), &bits);                                          \
-    *quotient = bits.s012;                                                                                                 \
-    return remainder.s012;                                                                                                 \
   }
-#define REMQUO_VECTOR(SPACE, N)                                                                                            \
-  OVERLOAD float##N remquo(float##N x, float##N y, SPACE int##N* quotient) {                                               \
-    float values[N], divisors[N];                                                                                          \
-    int bits[N];                                                                                                           \
-    vstore##N(x, 0, values);                                                                                               \
-    vstore##N(y, 0, divisors);                                                                                             \
-    for (int i = 0; i < N; ++i) {                                                                                          \
-      values[i] = remquo_of(values[i], divisors[i], &bits[i]);                                                             \
-    }                                                                                                                      \
-    *quotient = vload##N(0, bits);                                                                                         \
-    return vload##N(0, values);                                                                                            \
-  }
+#define REMQUO(SPACE)                                                                                                      \
+  REMQUO_INTO(SPACE, float, int, 1)                                                                                        \
+  REMQUO_INTO(SPACE, float2, int2, 2)                                                                                      \
+  REMQUO_INTO(SPACE, float3, int3, 3)                                                                                      \
+  REMQUO_INTO(SPACE, float4, int4, 4)                                                                                      \
+  REMQUO_INTO(SPACE, float8, int8, 8)                                                                                      \
+  REMQUO_INTO(SPACE, float16, int16, 16)
 REMQUO(__private)
 REMQUO(__local)
 REMQUO(__global)
@@ -97,6 +103,13 @@ OVERLOAD float ldexp(float x, int n) {
   return (float)((double)x * as_double((long)(exponent + 1023) << 52));
 }
 VECTORS_2(ldexp, float, float, int)
+OVERLOAD double ldexp(double x, int n) { return ldexp_of_host(x, n); }
+VECTORS_2(ldexp, double, double, int)
+OVERLOAD double2 ldexp(double2 x, int n) { return ldexp(x, (int2)n); }
+OVERLOAD double3 ldexp(double3 x, int n) { return ldexp(x, (int3)n); }
+OVERLOAD double4 ldexp(double4 x, int n) { return ldexp(x, (int4)n); }
+OVERLOAD double8 ldexp(double8 x, int n) { return ldexp(x, (int8)n); }
+OVERLOAD double16 ldexp(double16 x, int n) { return ldexp(x, (int16)n); }
 OVERLOAD float2 ldexp(float2 x, int n) { return ldexp(x, (int2)n); }
 OVERLOAD float3 ldexp(float3 x, int n) { return ldexp(x, (int3)n); }
 OVERLOAD float4 ldexp(float4 x, int n) { return ldexp(x, (int4)n); }

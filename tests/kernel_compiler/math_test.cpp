@@ -212,6 +212,69 @@ void check_pairs(const char* type) {
 TEST(Math, FunctionsOfTwoFloats) { check_pairs<float>("float"); }
 TEST(Math, FunctionsOfTwoDoubles) { check_pairs<double>("double"); }
 
+TEST(Math, RemquoOfVectorsAndSubnormals) {
+  Program program(R"(
+    kernel void one(global const float* a, global const float* b, global float* r, global int* q) { size_t i = get_global_id(0); r[i] = remquo(a[i], b[i], q + i); }
+    kernel void two(global const float2* a, global const float2* b, global float2* r, global int2* q) { size_t i = get_global_id(0); r[i] = remquo(a[i], b[i], q + i); }
+    kernel void four(global const float4* a, global const float4* b, global float4* r, global int4* q) { size_t i = get_global_id(0); int4 bits; r[i] = remquo(a[i], b[i], &bits); q[i] = bits; }
+    kernel void sixteen(global const float* a, global const float* b, global float* r, global int* q) {
+      size_t i = get_global_id(0); local int16 bits; vstore16(remquo(vload16(i, a), vload16(i, b), &bits), i, r); vstore16(bits, i, q); }
+    kernel void three(global const float* a, global const float* b, global float* r, global int* q) {
+      size_t i = get_global_id(0); int3 bits; vstore3(remquo(vload3(i, a), vload3(i, b), &bits), i, r); vstore3(bits, i, q); })");
+  std::vector<float> a = {
+      0x1.13e822p+74F, 10, -10, 0x1p127F, 7.5F, -7.5F, 0x1p-149F, 100.25F, 1, 3, 5, -9, 1e30F, 4, 0, 12, 8, 9, 10, 11, 12, 13, 14, 15,
+      0x1.13e822p+74F, 10, -10, 0x1p127F, 7.5F, -7.5F, 0x1p-149F, 100.25F, 1, 3, 5, -9, 1e30F, 4, 0, 12, 8, 9, 10, 11, 12, 13, 14, 15};
+  std::vector<float> b(a.size());
+  const float divisors[] = {0x1.d739e8p-128F, 3, 3, 0x1p-149F, 5, 5, 0x1.8p-126F, -0.5F, INFINITY, 2, 2, 2};
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    b[i] = divisors[i % std::size(divisors)];
+  }
+  const std::pair<const char*, std::size_t> kernels[] = {{"one", 1}, {"two", 2}, {"three", 3}, {"four", 4}, {"sixteen", 16}};
+  for (const auto& [name, width] : kernels) {
+    std::vector<float> r(a.size());
+    std::vector<int> q(a.size());
+    Arguments arguments;
+    arguments.buffer(a).buffer(b).buffer(r).buffer(q);
+    program.run(name, arguments, {a.size() / width, 1, 1}, {1, 1, 1});
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(r[i], std::remainder(a[i], b[i])) << name << " of " << a[i] << ", " << b[i];
+      int bits = 0; // the host's has three of the quotient's bits, and its sign
+      (void)std::remquo(a[i], b[i], &bits);
+      EXPECT_EQ(std::abs(q[i]) & 7, std::abs(bits) & 7) << name << " of " << a[i] << ", " << b[i];
+      EXPECT_LE(std::abs(q[i]), 127);
+    }
+  }
+}
+
+TEST(Math, LdexpOfEveryKind) {
+  Program program(R"(
+    kernel void f(global const float* x, global const int* n, global float* o, global float* o4) {
+      size_t i = get_global_id(0); o[i] = ldexp(x[i], n[i]); vstore4(ldexp((float4)(x[i]), n[i]), i, o4); }
+    kernel void d(global const double* x, global const int* n, global double* o, global double* o4) {
+      size_t i = get_global_id(0); o[i] = ldexp(x[i], n[i]); vstore4(ldexp((double4)(x[i]), n[i]), i, o4); })");
+  const std::vector<float> values = {1.5F, -0x1.fffffcp-127F, 0x1p-149F, NAN, INFINITY, -INFINITY, 0, -0.0F, 0x1.fffffep127F};
+  std::vector<int> n;
+  std::vector<float> x;
+  for (const float value : values) {
+    for (const int exponent : {0, 1, -1, 127, -150, 300, -300, 2000, -2000, 2147483647, -2147483647 - 1}) {
+      x.push_back(value);
+      n.push_back(exponent);
+    }
+  }
+  std::vector<float> o(x.size()), o4(4 * x.size());
+  std::vector<double> wide(x.begin(), x.end()), od(x.size()), od4(4 * x.size());
+  Arguments floats, doubles;
+  floats.buffer(x).buffer(n).buffer(o).buffer(o4);
+  doubles.buffer(wide).buffer(n).buffer(od).buffer(od4);
+  program.run("f", floats, {x.size(), 1, 1}, {1, 1, 1});
+  program.run("d", doubles, {x.size(), 1, 1}, {1, 1, 1});
+  const auto same = [](auto a, auto b) { return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b); };
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_TRUE(same(std::ldexp(x[i], n[i]), o[i]) && same(o[i], o4[4 * i + 3])) << x[i] << ", " << n[i] << ": " << o[i];
+    EXPECT_TRUE(same(std::ldexp(wide[i], n[i]), od[i]) && same(od[i], od4[4 * i + 3])) << wide[i] << ", " << n[i] << ": " << od[i];
+  }
+}
+
 TEST(Math, OthersOnce) {
   Program program(R"(kernel void k(global float* o, global int* n, global double* d) {
     float f; int e;
