@@ -94,7 +94,7 @@ TEST_F(Kernels, PartialGroupsWhereTheProgramAllowsThem) {
   cl_bool supported = CL_FALSE;
   (void)clGetDeviceInfo(device(), kNonUniformWorkGroupSupport, sizeof supported, &supported, nullptr);
   if (supported == CL_FALSE) {
-    GTEST_SKIP() << "the device has none";
+    GTEST_SKIP() << "work-groups that are not full are an option of OpenCL 3.0; this device's OpenCL does not have it";
   }
   std::vector<int> wanted(1003 + 64, 0);
   std::fill_n(wanted.begin(), 1003, 1);
@@ -133,7 +133,7 @@ TEST_F(Kernels, ArgumentsAreThoseOfTheEnqueue) {
 
 TEST_F(Kernels, ClonesHaveTheirOwnArguments) {
   if (device.getInfo<CL_DEVICE_VERSION>().find("OpenCL 1.") == 0) {
-    GTEST_SKIP();
+    GTEST_SKIP() << "clCloneKernel came with OpenCL 2.1; this device's OpenCL is older";
   }
   cl::Kernel kernel(build("kernel void k(global int *out, int value) { *out = value; }"), "k");
   cl::Buffer out = upload(std::vector<int>{0});
