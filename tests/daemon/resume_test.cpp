@@ -101,6 +101,32 @@ TEST(ResumeTest, CutsOfWhatTheSessionSends) {
   EXPECT_GT(cut, 150);
 }
 
+/// Whole frames arrive, and nothing behind them. The last frames of both directions are no cut if nothing follows them.
+TEST(ResumeTest, CutsRightBehindEveryFrame) {
+  net::LoopbackFaults to_session;
+  net::LoopbackFaults from_session;
+  to_session.follow_frames = from_session.follow_frames = true;
+  from_session.greeting_bytes = protocol::kHelloReplyBytes;
+  to_session.counters = std::make_shared<net::LoopbackCounters>();
+  from_session.counters = std::make_shared<net::LoopbackCounters>();
+  EXPECT_EQ(run_with(to_session, from_session), 1);
+  const std::uint64_t up = to_session.counters->last_sequence;
+  const std::uint64_t down = from_session.counters->last_sequence;
+  ASSERT_GT(up, 20u);
+  ASSERT_GT(down, 6u);
+  for (std::uint64_t frame = 1; frame < up && !HasFailure(); ++frame) {
+    SCOPED_TRACE("cut behind frame " + std::to_string(frame) + " of the client");
+    to_session.cut_after_sequence = frame;
+    EXPECT_GT(run_with(to_session, from_session), 1);
+  }
+  to_session.cut_after_sequence = 0;
+  for (std::uint64_t frame = 1; frame < down && !HasFailure(); ++frame) {
+    SCOPED_TRACE("cut behind frame " + std::to_string(frame) + " of the session");
+    from_session.cut_after_sequence = frame;
+    EXPECT_GT(run_with(to_session, from_session), 1);
+  }
+}
+
 TEST(ResumeTest, PiecesOfAFewBytes) { run_with({0, 37, 1u << 20, 0ns}, {0, 41, 1u << 20, 0ns}); }
 
 class ResumeTimeTest : public SessionFixture {

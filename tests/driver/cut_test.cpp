@@ -53,11 +53,20 @@ Totals measure(std::size_t words) {
   return {server.to_server->bytes, server.to_client->bytes};
 }
 
-/// The first connection breaks after that many bytes of one direction, the following ones a little later each. Returns the connections that
-/// the session needed.
-std::uint64_t run_with_cut(std::size_t words, std::uint64_t to_server, std::uint64_t to_client, bool again) {
+/// Runs the program with connections as planned, and checks what it computed. Returns the connections that the session needed.
+std::uint64_t run_with(std::size_t words, std::function<ConnectionPlan(unsigned connection)> plan) {
   FakeServer::Options options;
-  options.plan = [=](unsigned connection) {
+  options.plan = std::move(plan);
+  FakeServer& server = start_server(options);
+  EXPECT_EQ(work(words), expected(words));
+  EXPECT_EQ(server.kernels_run, 6u);
+  return server.connections;
+}
+
+/// The first connection breaks after that many bytes of one direction; with `again` the following ones too.
+std::uint64_t run_with_cut(std::size_t words, std::uint64_t to_server, std::uint64_t to_client, bool again) {
+  SCOPED_TRACE("cut after " + std::to_string(to_server) + " bytes up, " + std::to_string(to_client) + " bytes down");
+  return run_with(words, [=](unsigned connection) {
     ConnectionPlan plan;
     if (connection == 0 || (again && connection < 4)) {
       plan.to_server.cut_after_bytes = to_server;
@@ -65,11 +74,19 @@ std::uint64_t run_with_cut(std::size_t words, std::uint64_t to_server, std::uint
       plan.to_server.max_bytes_per_call = connection % 2 == 1 ? 100 : 0;
     }
     return plan;
-  };
-  FakeServer& server = start_server(options);
-  EXPECT_EQ(work(words), expected(words)) << "cut after " << to_server << " bytes up, " << to_client << " bytes down";
-  EXPECT_EQ(server.kernels_run, 6u) << "cut after " << to_server << " bytes up, " << to_client << " bytes down";
-  return server.connections;
+  });
+}
+
+/// The first connection breaks right behind a frame of one direction (0: not in this direction).
+std::uint64_t run_with_cut_behind_frame(std::size_t words, std::uint64_t to_server, std::uint64_t to_client) {
+  SCOPED_TRACE("cut behind frame " + std::to_string(to_server) + " up, " + std::to_string(to_client) + " down");
+  return run_with(words, [=](unsigned connection) {
+    ConnectionPlan plan;
+    plan.to_server.follow_frames = plan.to_client.follow_frames = true;
+    plan.to_server.cut_after_sequence = connection == 0 ? to_server : 0;
+    plan.to_client.cut_after_sequence = connection == 0 ? to_client : 0;
+    return plan;
+  });
 }
 
 // The first message is larger than some of these numbers; a session whose handshake is cut never came up, which is another test.
@@ -93,7 +110,32 @@ void cut_everywhere(std::size_t words, std::uint64_t first, std::uint64_t step) 
   EXPECT_GT(happened, cuts * 8 / 10);
 }
 
-TEST(Cut, AtEveryFrameOfASmallProgram) { cut_everywhere(100, 1, 13); }
+TEST(Cut, EveryFewBytesOfASmallProgram) { cut_everywhere(100, 1, 13); }
+
+/// Frame 1 of the server is part of the handshake. Nobody repairs a connection for the last frames, behind which nothing is wanted.
+TEST(Cut, RightBehindEveryFrame) {
+  constexpr std::size_t kWords = 100'000; // bulk in both directions
+  FakeServer::Options options;
+  options.plan = [](unsigned) {
+    ConnectionPlan plan;
+    plan.to_server.follow_frames = plan.to_client.follow_frames = true;
+    return plan;
+  };
+  FakeServer& server = start_server(options);
+  EXPECT_EQ(work(kWords), expected(kWords));
+  const std::uint64_t up = server.to_server->last_sequence;
+  const std::uint64_t down = server.to_client->last_sequence;
+  ASSERT_GT(up, 20u);
+  ASSERT_GT(down, 4u);
+  std::uint64_t happened = 0;
+  for (std::uint64_t frame = 1; frame < up && !HasFailure(); ++frame) {
+    happened += run_with_cut_behind_frame(kWords, frame, 0) - 1;
+  }
+  for (std::uint64_t frame = 2; frame < down && !HasFailure(); ++frame) {
+    happened += run_with_cut_behind_frame(kWords, 0, frame) - 1;
+  }
+  EXPECT_GE(happened + 8, up + down); // the program's last releases and their acknowledgements are not missed
+}
 
 TEST(Cut, AtEvery4KiBOfBulk) { cut_everywhere(100000, 4000, 4096); }
 

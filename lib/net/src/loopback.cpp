@@ -5,6 +5,7 @@
 #include "farcl/net/loopback.hpp"
 
 #include "farcl/base/guarded.hpp"
+#include "farcl/protocol/frame.hpp"
 #include "sleep.hpp"
 
 #include <algorithm>
@@ -16,8 +17,58 @@ namespace farcl::net {
 
 namespace {
 
+/// Follows the frames in a stream of bytes.
+class FrameWatch {
+public:
+  void skip(std::uint64_t greeting_bytes) { skip_ = greeting_bytes; }
+  [[nodiscard]] std::uint64_t last_sequence() const noexcept { return last_; }
+  /// Takes bytes as far as the end of the frame numbered `until` (0: all of them); returns how many.
+  std::size_t take(ConstBytes bytes, std::uint64_t until) {
+    std::size_t taken = 0;
+    while (taken < bytes.size() && (until == 0 || last_ < until)) {
+      taken += step(bytes.subspan(taken));
+    }
+    return taken;
+  }
+
+private:
+  std::size_t step(ConstBytes bytes) {
+    if (skip_ != 0) {
+      const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), skip_));
+      skip_ -= size;
+      return size;
+    }
+    const std::size_t size = std::min(bytes.size(), have_ < header_.size() ? header_.size() - have_ : payload_left_);
+    if (have_ < header_.size()) {
+      std::copy_n(bytes.begin(), size, header_.begin() + static_cast<std::ptrdiff_t>(have_));
+      have_ += size;
+      if (have_ == header_.size()) {
+        const auto header = protocol::load_frame_header(header_);
+        FARCL_ASSERT(header.has_value());
+        payload_left_ = header->payload_bytes;
+        sequence_ = header->sequence;
+      }
+    } else {
+      payload_left_ -= size;
+    }
+    if (have_ == header_.size() && payload_left_ == 0) {
+      have_ = 0;
+      last_ = std::max(last_, sequence_);
+    }
+    return size;
+  }
+
+  std::array<std::byte, protocol::kFrameHeaderBytes> header_{};
+  std::size_t have_ = 0; ///< bytes of the header
+  std::size_t payload_left_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t last_ = 0;
+  std::uint64_t skip_ = 0;
+};
+
 struct Direction {
   LoopbackFaults faults;
+  FrameWatch frames;
   std::deque<std::byte> bytes;                                 ///< sent and not received
   std::deque<std::pair<Clock::time_point, std::size_t>> waves; ///< when how many of them arrive (only with a delay)
   std::uint64_t sent = 0;
@@ -56,9 +107,13 @@ public:
         room = static_cast<std::size_t>(std::min<std::uint64_t>(room, out.faults.cut_after_bytes - out.sent));
       }
       for (const ConstBytes part : parts.first(std::min(parts.size(), kMaxSendParts))) {
-        const ConstBytes piece = part.first(std::min(part.size(), room - sent));
+        const ConstBytes wanted = part.first(std::min(part.size(), room - sent));
+        const ConstBytes piece = out.faults.follow_frames ? wanted.first(out.frames.take(wanted, out.faults.cut_after_sequence)) : wanted;
         out.bytes.insert(out.bytes.end(), piece.begin(), piece.end());
         sent += piece.size();
+        if (piece.size() < part.size()) {
+          break;
+        }
       }
       if (sent != 0 && out.faults.delay.count() != 0) {
         out.waves.emplace_back(Clock::now() + out.faults.delay, sent);
@@ -66,8 +121,10 @@ public:
       out.sent += sent;
       if (out.faults.counters) {
         out.faults.counters->bytes += sent;
+        out.faults.counters->last_sequence = out.frames.last_sequence();
       }
-      shared->cut = shared->cut || (out.faults.cut_after_bytes != 0 && out.sent == out.faults.cut_after_bytes);
+      shared->cut = shared->cut || (out.faults.cut_after_bytes != 0 && out.sent == out.faults.cut_after_bytes) ||
+                    (out.faults.cut_after_sequence != 0 && out.frames.last_sequence() >= out.faults.cut_after_sequence);
     }
     wake_both();
     return sent;
@@ -199,6 +256,9 @@ std::pair<TransportPtr, TransportPtr> make_loopback(const LoopbackFaults& faults
   wire->shared.with([&](Shared& shared) {
     shared.directions[0].faults = faults;
     shared.directions[1].faults = reverse;
+    for (Direction& direction : shared.directions) {
+      direction.frames.skip(direction.faults.greeting_bytes);
+    }
   });
   return {std::make_unique<LoopbackTransport>(wire, 0), std::make_unique<LoopbackTransport>(wire, 1)};
 }

@@ -17,6 +17,7 @@ struct LoopbackCounters {
   std::atomic<std::uint64_t> sends{0};
   std::atomic<std::uint64_t> receives{0};
   std::atomic<std::uint64_t> waits{0};
+  std::atomic<std::uint64_t> last_sequence{0}; ///< of the frames sent whole, if they are followed
 };
 
 struct LoopbackFaults {
@@ -25,6 +26,9 @@ struct LoopbackFaults {
   std::size_t capacity_bytes = 1u << 20;      ///< in flight per direction; more would block
   std::chrono::nanoseconds delay{0};          ///< one way
   std::shared_ptr<LoopbackCounters> counters; ///< counts here, if set; may be shared by several connections
+  bool follow_frames = false;                 ///< what is sent are frames: needed for the following
+  std::uint64_t cut_after_sequence = 0;       ///< right behind the frame with that number; 0: never
+  std::uint64_t greeting_bytes = 0;           ///< sent before the first frame
 };
 
 /// The two ends of a fresh connection; `faults` applies to what the first end sends, `reverse` to what the second one sends.
