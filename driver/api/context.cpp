@@ -1,7 +1,7 @@
 // Contexts.
 #include "driver/objects/context.hpp"
 #include "driver/api/devices_of_type.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/objects/platform.hpp"
 #include "driver/session/callback_thread.hpp"
 #include "driver/session/runtime.hpp"
@@ -104,35 +104,15 @@ cl_context CL_API_CALL clCreateContextFromType(const cl_context_properties* prop
 }
 
 cl_int CL_API_CALL clRetainContext(cl_context context) {
-  return guard(Entry::clRetainContext, [&]() -> cl_int {
-    Context* object = Context::from(context);
-    if (object == nullptr) {
-      return CL_INVALID_CONTEXT;
-    }
-    object->retain_api();
-    return CL_SUCCESS;
-  });
+  return retain_object<Context>(Entry::clRetainContext, context, CL_INVALID_CONTEXT);
 }
 
 cl_int CL_API_CALL clReleaseContext(cl_context context) {
-  return guard(Entry::clReleaseContext, [&]() -> cl_int {
-    Context* object = Context::from(context);
-    return object != nullptr && object->release_api() ? CL_SUCCESS : CL_INVALID_CONTEXT;
-  });
+  return release_object<Context>(Entry::clReleaseContext, context, CL_INVALID_CONTEXT);
 }
 
 cl_int CL_API_CALL clSetContextDestructorCallback(cl_context context, void(CL_CALLBACK* pfn_notify)(cl_context, void*), void* user_data) {
-  return guard(Entry::clSetContextDestructorCallback, [&]() -> cl_int {
-    Context* object = Context::from(context);
-    if (object == nullptr) {
-      return CL_INVALID_CONTEXT;
-    }
-    if (pfn_notify == nullptr) {
-      return CL_INVALID_VALUE;
-    }
-    object->add_destructor(pfn_notify, user_data);
-    return CL_SUCCESS;
-  });
+  return set_destructor_callback<Context>(Entry::clSetContextDestructorCallback, context, CL_INVALID_CONTEXT, pfn_notify, user_data);
 }
 
 } // namespace entry

@@ -1,7 +1,7 @@
 // Devices: what there is. They are root devices: retain and release do nothing, none can be partitioned.
 #include "driver/objects/device.hpp"
 #include "driver/api/devices_of_type.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/info/info.hpp"
 #include "driver/objects/platform.hpp"
 
@@ -72,12 +72,8 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type device
 
 cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info param_name, size_t param_value_size, void* param_value,
                                    size_t* param_value_size_ret) {
-  return guard(Entry::clGetDeviceInfo, [&]() -> cl_int {
-    Device* object = Device::from(device);
-    if (object == nullptr) {
-      return CL_INVALID_DEVICE;
-    }
-    return device_info(*object, param_name, {param_value_size, param_value, param_value_size_ret});
+  return with_object<Device>(Entry::clGetDeviceInfo, device, CL_INVALID_DEVICE, [&](Device& object) -> cl_int {
+    return device_info(object, param_name, {param_value_size, param_value, param_value_size_ret});
   });
 }
 

@@ -1,6 +1,6 @@
 // Events: waiting, callbacks, user events.
 #include "driver/objects/event.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/session/session.hpp"
 #include "driver/validate/lists.hpp"
 
@@ -15,29 +15,16 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint num_events, const cl_event* event_lis
   });
 }
 
-cl_int CL_API_CALL clRetainEvent(cl_event event) {
-  return guard(Entry::clRetainEvent, [&]() -> cl_int {
-    Event* object = Event::from(event);
-    if (object == nullptr) {
-      return CL_INVALID_EVENT;
-    }
-    object->retain_api();
-    return CL_SUCCESS;
-  });
-}
+cl_int CL_API_CALL clRetainEvent(cl_event event) { return retain_object<Event>(Entry::clRetainEvent, event, CL_INVALID_EVENT); }
 
 cl_int CL_API_CALL clReleaseEvent(cl_event event) {
-  return guard(Entry::clReleaseEvent, [&]() -> cl_int {
-    Event* object = Event::from(event);
-    if (object == nullptr) {
+  return with_object<Event>(Entry::clReleaseEvent, event, CL_INVALID_EVENT, [&](Event& object) -> cl_int {
+    const Ref<Event> kept(&object);
+    if (!object.release_api()) {
       return CL_INVALID_EVENT;
     }
-    const Ref<Event> kept(object);
-    if (!object->release_api()) {
-      return CL_INVALID_EVENT;
-    }
-    if (object->status() != CL_COMPLETE) {
-      object->report_if_unseen();
+    if (object.status() != CL_COMPLETE) {
+      object.report_if_unseen();
     }
     return CL_SUCCESS;
   });
@@ -45,15 +32,11 @@ cl_int CL_API_CALL clReleaseEvent(cl_event event) {
 
 cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int type, void(CL_CALLBACK* pfn_notify)(cl_event, cl_int, void*),
                                       void* user_data) {
-  return guard(Entry::clSetEventCallback, [&]() -> cl_int {
-    Event* object = Event::from(event);
-    if (object == nullptr) {
-      return CL_INVALID_EVENT;
-    }
+  return with_object<Event>(Entry::clSetEventCallback, event, CL_INVALID_EVENT, [&](Event& object) -> cl_int {
     if (pfn_notify == nullptr || (type != CL_SUBMITTED && type != CL_RUNNING && type != CL_COMPLETE)) {
       return CL_INVALID_VALUE;
     }
-    object->add_callback(type, pfn_notify, user_data);
+    object.add_callback(type, pfn_notify, user_data);
     return CL_SUCCESS;
   });
 }

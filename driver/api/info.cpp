@@ -1,7 +1,7 @@
 // The queries of contexts, queues, memory objects, events, programs and kernels: check the handle, answer from the tables of
 // driver/info/.
 #include "driver/info/info.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -26,10 +26,7 @@ struct Query {
 template <class T>
 cl_int query(Entry entry, typename T::Handle handle, cl_int invalid_handle, cl_int (*answer)(T&, cl_uint, const InfoSink&),
              const Query& query) {
-  return guard(entry, [&]() -> cl_int {
-    T* object = T::from(handle);
-    return object != nullptr ? answer(*object, query.name, query.sink()) : invalid_handle;
-  });
+  return with_object<T>(entry, handle, invalid_handle, [&](T& object) { return answer(object, query.name, query.sink()); });
 }
 
 } // namespace
@@ -66,41 +63,29 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t
 
 cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info name, size_t size, void* value,
                                          size_t* size_ret) {
-  return guard(Entry::clGetProgramBuildInfo, [&]() -> cl_int {
-    Program* object = Program::from(program);
-    if (object == nullptr) {
-      return CL_INVALID_PROGRAM;
-    }
-    Device* on = find(object->devices(), device);
-    return on != nullptr ? program_build_info(*object, *on, name, {size, value, size_ret}) : CL_INVALID_DEVICE;
+  return with_object<Program>(Entry::clGetProgramBuildInfo, program, CL_INVALID_PROGRAM, [&](Program& object) -> cl_int {
+    Device* on = find(object.devices(), device);
+    return on != nullptr ? program_build_info(object, *on, name, {size, value, size_ret}) : CL_INVALID_DEVICE;
   });
 }
 
 cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t size, void* value,
                                       size_t* size_ret) {
-  return guard(Entry::clGetKernelArgInfo, [&]() -> cl_int {
-    Kernel* object = Kernel::from(kernel);
-    if (object == nullptr) {
-      return CL_INVALID_KERNEL;
-    }
-    if (index >= object->info().arguments.size()) {
+  return with_object<Kernel>(Entry::clGetKernelArgInfo, kernel, CL_INVALID_KERNEL, [&](Kernel& object) -> cl_int {
+    if (index >= object.info().arguments.size()) {
       return CL_INVALID_ARG_INDEX;
     }
-    return kernel_argument_info(object->info().arguments[index], name, {size, value, size_ret});
+    return kernel_argument_info(object.info().arguments[index], name, {size, value, size_ret});
   });
 }
 
 cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name, size_t size, void* value,
                                             size_t* size_ret) {
-  return guard(Entry::clGetKernelWorkGroupInfo, [&]() -> cl_int {
-    Kernel* object = Kernel::from(kernel);
-    if (object == nullptr) {
-      return CL_INVALID_KERNEL;
-    }
+  return with_object<Kernel>(Entry::clGetKernelWorkGroupInfo, kernel, CL_INVALID_KERNEL, [&](Kernel& object) -> cl_int {
     // Without a device it is the only one.
-    const auto& devices = object->program().devices();
+    const auto& devices = object.program().devices();
     Device* on = device == nullptr && devices.size() == 1 ? devices.front() : find(devices, device);
-    return on != nullptr ? kernel_work_group_info(*object, *on, name, {size, value, size_ret}) : CL_INVALID_DEVICE;
+    return on != nullptr ? kernel_work_group_info(object, *on, name, {size, value, size_ret}) : CL_INVALID_DEVICE;
   });
 }
 

@@ -1,6 +1,6 @@
 // Kernels: made from what the build said, so nothing here waits for the server or tells it anything.
 #include "driver/objects/kernel.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/objects/memory.hpp"
 #include "driver/validate/kernel.hpp"
 
@@ -95,23 +95,9 @@ cl_kernel CL_API_CALL clCloneKernel(cl_kernel source_kernel, cl_int* errcode_ret
   });
 }
 
-cl_int CL_API_CALL clRetainKernel(cl_kernel kernel) {
-  return guard(Entry::clRetainKernel, [&]() -> cl_int {
-    Kernel* object = Kernel::from(kernel);
-    if (object == nullptr) {
-      return CL_INVALID_KERNEL;
-    }
-    object->retain_api();
-    return CL_SUCCESS;
-  });
-}
+cl_int CL_API_CALL clRetainKernel(cl_kernel kernel) { return retain_object<Kernel>(Entry::clRetainKernel, kernel, CL_INVALID_KERNEL); }
 
-cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) {
-  return guard(Entry::clReleaseKernel, [&]() -> cl_int {
-    Kernel* object = Kernel::from(kernel);
-    return object != nullptr && object->release_api() ? CL_SUCCESS : CL_INVALID_KERNEL;
-  });
-}
+cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel) { return release_object<Kernel>(Entry::clReleaseKernel, kernel, CL_INVALID_KERNEL); }
 
 cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint arg_index, size_t arg_size, const void* arg_value) {
   return guard(Entry::clSetKernelArg, [&]() -> cl_int {

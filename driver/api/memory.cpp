@@ -1,6 +1,6 @@
 // Buffers and sub-buffers: making and releasing them.
 #include "driver/objects/memory.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/session/session.hpp"
 #include "driver/validate/device_limits.hpp"
 #include "driver/validate/memory.hpp"
@@ -99,36 +99,14 @@ cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffe
   });
 }
 
-cl_int CL_API_CALL clRetainMemObject(cl_mem memory) {
-  return guard(Entry::clRetainMemObject, [&]() -> cl_int {
-    Mem* object = Mem::from(memory);
-    if (object == nullptr) {
-      return CL_INVALID_MEM_OBJECT;
-    }
-    object->retain_api();
-    return CL_SUCCESS;
-  });
-}
+cl_int CL_API_CALL clRetainMemObject(cl_mem memory) { return retain_object<Mem>(Entry::clRetainMemObject, memory, CL_INVALID_MEM_OBJECT); }
 
 cl_int CL_API_CALL clReleaseMemObject(cl_mem memory) {
-  return guard(Entry::clReleaseMemObject, [&]() -> cl_int {
-    Mem* object = Mem::from(memory);
-    return object != nullptr && object->release_api() ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
-  });
+  return release_object<Mem>(Entry::clReleaseMemObject, memory, CL_INVALID_MEM_OBJECT);
 }
 
 cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem memory, void(CL_CALLBACK* pfn_notify)(cl_mem, void*), void* user_data) {
-  return guard(Entry::clSetMemObjectDestructorCallback, [&]() -> cl_int {
-    Mem* object = Mem::from(memory);
-    if (object == nullptr) {
-      return CL_INVALID_MEM_OBJECT;
-    }
-    if (pfn_notify == nullptr) {
-      return CL_INVALID_VALUE;
-    }
-    object->add_destructor(pfn_notify, user_data);
-    return CL_SUCCESS;
-  });
+  return set_destructor_callback<Mem>(Entry::clSetMemObjectDestructorCallback, memory, CL_INVALID_MEM_OBJECT, pfn_notify, user_data);
 }
 
 } // namespace entry

@@ -1,6 +1,6 @@
 // Platforms, and the two functions that a loader of OpenCL finds by name.
 #include "driver/objects/platform.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/info/info.hpp"
 #include "driver/session/runtime.hpp"
 
@@ -62,12 +62,8 @@ cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platform_id* platfor
 
 cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info param_name, size_t param_value_size, void* param_value,
                                      size_t* param_value_size_ret) {
-  return guard(Entry::clGetPlatformInfo, [&]() -> cl_int {
-    Platform* object = Platform::from(platform);
-    if (object == nullptr) {
-      return CL_INVALID_PLATFORM;
-    }
-    return platform_info(*object, param_name, {param_value_size, param_value, param_value_size_ret});
+  return with_object<Platform>(Entry::clGetPlatformInfo, platform, CL_INVALID_PLATFORM, [&](Platform& object) -> cl_int {
+    return platform_info(object, param_name, {param_value_size, param_value, param_value_size_ret});
   });
 }
 

@@ -1,6 +1,6 @@
 // Programs: made here, built on the server.
 #include "driver/objects/program.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/program/build.hpp"
 #include "driver/program/program_binary.hpp"
 #include "driver/validate/lists.hpp"
@@ -147,21 +147,11 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_
 }
 
 cl_int CL_API_CALL clRetainProgram(cl_program program) {
-  return guard(Entry::clRetainProgram, [&]() -> cl_int {
-    Program* object = Program::from(program);
-    if (object == nullptr) {
-      return CL_INVALID_PROGRAM;
-    }
-    object->retain_api();
-    return CL_SUCCESS;
-  });
+  return retain_object<Program>(Entry::clRetainProgram, program, CL_INVALID_PROGRAM);
 }
 
 cl_int CL_API_CALL clReleaseProgram(cl_program program) {
-  return guard(Entry::clReleaseProgram, [&]() -> cl_int {
-    Program* object = Program::from(program);
-    return object != nullptr && object->release_api() ? CL_SUCCESS : CL_INVALID_PROGRAM;
-  });
+  return release_object<Program>(Entry::clReleaseProgram, program, CL_INVALID_PROGRAM);
 }
 
 cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id* device_list, const char* options,

@@ -1,6 +1,6 @@
 // Command queues: making them, flushing and finishing. What goes into them is in enqueue_*.cpp.
 #include "driver/objects/queue.hpp"
-#include "driver/icd/guard.hpp"
+#include "driver/api/with_object.hpp"
 #include "driver/session/session.hpp"
 #include "driver/validate/lists.hpp"
 
@@ -58,38 +58,23 @@ cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context conte
 }
 
 cl_int CL_API_CALL clRetainCommandQueue(cl_command_queue queue) {
-  return guard(Entry::clRetainCommandQueue, [&]() -> cl_int {
-    CommandQueue* object = CommandQueue::from(queue);
-    if (object == nullptr) {
-      return CL_INVALID_COMMAND_QUEUE;
-    }
-    object->retain_api();
-    return CL_SUCCESS;
-  });
+  return retain_object<CommandQueue>(Entry::clRetainCommandQueue, queue, CL_INVALID_COMMAND_QUEUE);
 }
 
 cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue queue) {
-  return guard(Entry::clReleaseCommandQueue, [&]() -> cl_int {
-    CommandQueue* object = CommandQueue::from(queue);
-    if (object == nullptr) {
+  return with_object<CommandQueue>(Entry::clReleaseCommandQueue, queue, CL_INVALID_COMMAND_QUEUE, [&](CommandQueue& object) -> cl_int {
+    const Ref<CommandQueue> kept(&object);
+    if (!object.release_api()) {
       return CL_INVALID_COMMAND_QUEUE;
     }
-    const Ref<CommandQueue> kept(object);
-    if (!object->release_api()) {
-      return CL_INVALID_COMMAND_QUEUE;
-    }
-    object->session().flush(); // an implicit clFlush, also when commands keep the queue alive
+    object.session().flush(); // an implicit clFlush, also when commands keep the queue alive
     return CL_SUCCESS;
   });
 }
 
 cl_int CL_API_CALL clFlush(cl_command_queue queue) {
-  return guard(Entry::clFlush, [&]() -> cl_int {
-    CommandQueue* object = CommandQueue::from(queue);
-    if (object == nullptr) {
-      return CL_INVALID_COMMAND_QUEUE;
-    }
-    object->session().flush();
+  return with_object<CommandQueue>(Entry::clFlush, queue, CL_INVALID_COMMAND_QUEUE, [&](CommandQueue& object) -> cl_int {
+    object.session().flush();
     return CL_SUCCESS;
   });
 }
