@@ -10,6 +10,7 @@
 #pragma once
 
 #include "daemon/device/command.hpp"
+#include "farcl/base/content_hash.hpp"
 #include "farcl/base/result.hpp"
 #include "farcl/protocol/messages/program.hpp"
 #include "farcl/protocol/messages/session.hpp"
@@ -44,10 +45,14 @@ struct BuildRequest {
   std::vector<std::shared_ptr<const ByteVector>> inputs;    ///< earlier BuildResult::binary of the same builder
   std::vector<std::pair<std::string, std::string>> headers; ///< path, text
   std::string options;
+  /// Instead of all that: the hash of a source (add_program) that the builder may know from an earlier build of anybody. It must have made
+  /// that hash itself, of a source that it got.
+  std::optional<ContentHash> hash;
 };
 
 struct BuildResult {
   cl_int status = CL_SUCCESS;
+  bool source_wanted = false; ///< BuildRequest::hash is not known
   cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
   std::string log;
   std::shared_ptr<const ProgramInfo> info;      ///< never null

@@ -16,6 +16,7 @@ public:
 
   // session.cpp
   Status handle(protocol::Goodbye&&);
+  Status handle(protocol::Leaving&&);
   Status handle(protocol::CreateContext&& message);
   Status handle(protocol::CreateQueue&& message);
   Status handle(protocol::ReleaseObject&& message);

@@ -39,6 +39,14 @@ BuildResult failed(cl_int status, std::string log) {
   return result;
 }
 
+/// A hash stands for everything else, so nothing else may be there.
+bool has_misplaced_hash(const protocol::BuildProgram& message) {
+  const bool has_hash = std::any_of(message.inputs.begin(), message.inputs.end(),
+                                    [](const auto& input) { return std::holds_alternative<protocol::HashedInput>(input); });
+  return has_hash && (message.inputs.size() != 1 || !message.headers.empty() || !message.options.empty() ||
+                      message.stage == protocol::BuildStage::kLink);
+}
+
 std::string as_text(ConstBytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 } // namespace
 
@@ -60,6 +68,8 @@ Result<BuildRequest> Handlers::make_request(const protocol::BuildProgram& messag
         return pass_on(std::move(opened));
       }
       request.inputs.push_back(std::make_shared<const ByteVector>(opened->contents.begin(), opened->contents.end()));
+    } else if (const auto* hashed = std::get_if<protocol::HashedInput>(&input); hashed != nullptr) {
+      request.hash = hashed->hash;
     } else {
       const auto* program = state_.programs.find(std::get<protocol::ProgramInput>(input).program);
       const BuildResult* build = program == nullptr ? nullptr : (*program)->build_for(&builder);
@@ -79,6 +89,9 @@ Status Handlers::handle(protocol::BuildProgram&& message) {
   }
   if (state_.contexts.find(message.context) == nullptr || !message.program || message.devices.empty()) {
     return fail(ErrorCode::kInvalid, "a build in an unknown context, for no program or for no device");
+  }
+  if (has_misplaced_hash(message)) {
+    return fail(ErrorCode::kInvalid, "a build with the hash of a source and something else");
   }
   std::vector<ProgramBuilder*> builders;
   for (const std::uint32_t device : message.devices) {
@@ -137,6 +150,10 @@ void Handlers::on_built(BuildArrival arrival) {
 
 /// The first failure decides the status; logs are joined; kernels are the same for all builders.
 void Handlers::finish_build(PendingBuild build) {
+  if (std::any_of(build.results.begin(), build.results.end(), [](const auto& one) { return one.second.source_wanted; })) {
+    state_.outbox.send(protocol::SourceWanted{build.request}); // what the program was built to before stays
+    return;
+  }
   protocol::BuildDone done;
   done.request = build.request;
   const auto& [first_builder, first] = build.results.front();

@@ -26,6 +26,11 @@ Status Handlers::handle(protocol::Goodbye&&) {
   return {};
 }
 
+Status Handlers::handle(protocol::Leaving&&) {
+  state_.leaving = true;
+  return {};
+}
+
 Status Handlers::handle(protocol::CreateContext&& message) {
   if (auto status = check_object_limit(); !status) {
     return status;

@@ -86,6 +86,9 @@ void Session::detach(const Error& why) {
   }
   transport_.reset();
   detached_since_ = Clock::now();
+  if (state_->goodbye || state_->leaving) {
+    end_session(state_->goodbye ? "the client said goodbye" : "its program has ended", false);
+  }
 }
 
 void Session::end_session(std::string reason, bool failed) {

@@ -17,6 +17,8 @@ constexpr auto kTransportPollInterval = 1500ns;
 /// A sleep without anything to wait for ends after this, so that a lost wake-up could never stall a session.
 constexpr auto kLongestSleep = 60s;
 constexpr auto kFarewellTime = 1s;
+/// More than a socket buffers of what a client wrote before it closed.
+constexpr std::size_t kMaxLastWordsBytes = 16u << 20;
 constexpr auto kCompletionDelay = 100us;
 
 inline void cpu_relax() {
@@ -214,11 +216,19 @@ bool Session::flush() {
   }
   auto all = sender_.flush(*transport_);
   if (!all) {
+    hear_last_words();
     detach(all.error());
     return true;
   }
   write_blocked_ = !*all;
   return sender_.unsent_bytes() < before;
+}
+
+/// Nothing can be written any more; what the client said before (that it is leaving) may still wait to be read.
+void Session::hear_last_words() {
+  for (std::size_t heard = 1, total = 0; heard != 0 && total < kMaxLastWordsBytes; total += heard) {
+    heard = receiver_.poll(*transport_, *this).value_or(0); // what is broken will be seen again after the resume
+  }
 }
 
 void Session::rest() {

@@ -103,6 +103,7 @@ private:
   bool take_device_mail();
   bool receive();
   bool flush();
+  void hear_last_words();
   void rest();
   bool spin();
   void sleep();

@@ -72,6 +72,7 @@ struct SessionState {
   std::vector<std::pair<std::uint64_t, PendingBuild>> builds; ///< few
   std::uint64_t next_build = 1;
   bool goodbye = false;
+  bool leaving = false; ///< the client will not come back when its connection has closed
 
   [[nodiscard]] std::size_t objects() const noexcept {
     return contexts.size() + queues.size() + buffers.size() + programs.size() + scheduler.events();

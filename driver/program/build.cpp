@@ -4,6 +4,9 @@
 #include "driver/session/session.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace farcl::driver {
@@ -38,18 +41,20 @@ cl_int code_of(BuildStage stage, cl_int status) {
 /// A request with everything that its views refer to.
 struct Request {
   protocol::BuildProgram message;
+  std::optional<protocol::BuildProgram> by_hash; ///< asked first, if the source is large
   std::vector<SourceHeader> headers;
+  std::uint64_t content_bytes = 0; ///< of sources, binaries, headers and options
 };
 
 ConstBytes bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-/// Too large for one message, which is where all of it must fit: each part and the whole.
-bool too_large(const Request& request) {
-  std::uint64_t total = 0;
+/// Sums the request up. False: too large for one message, which is where all of it must fit: each part and the whole.
+bool measure(Request& request) {
+  std::uint64_t total = request.message.options.size();
   for (const protocol::BuildInput& input : request.message.inputs) {
     if (const auto* source = std::get_if<protocol::SourceInput>(&input)) {
       if (source->text.size() > protocol::kMaxSourceBytes) {
-        return true;
+        return false;
       }
       total += source->text.size();
     } else if (const auto* binary = std::get_if<protocol::BinaryInput>(&input)) {
@@ -58,13 +63,26 @@ bool too_large(const Request& request) {
   }
   for (const SourceHeader& header : request.headers) {
     if (header.path.size() > protocol::kMaxPathBytes || header.text.size() > protocol::kMaxSourceBytes) {
-      return true;
+      return false;
     }
     total += header.path.size() + header.text.size() + 2 * sizeof(std::uint64_t);
   }
-  return total + request.message.options.size() > protocol::kMaxFramePayloadBytes - (64u << 10) ||
-         request.message.inputs.size() > protocol::kMaxBuildInputs || request.headers.size() > protocol::kMaxHeadersPerBuild ||
-         request.message.options.size() > protocol::kMaxBuildOptionsBytes;
+  request.content_bytes = total;
+  return total <= protocol::kMaxFramePayloadBytes - (64u << 10) && request.message.inputs.size() <= protocol::kMaxBuildInputs &&
+         request.headers.size() <= protocol::kMaxHeadersPerBuild && request.message.options.size() <= protocol::kMaxBuildOptionsBytes;
+}
+
+/// The same request without its source, headers and options.
+protocol::BuildProgram make_by_hash(const Program& program, const Request& request) {
+  ContentHasher hasher;
+  add_program(hasher, static_cast<std::uint8_t>(request.message.stage), program.source(), request.headers, request.message.options);
+  protocol::BuildProgram brief;
+  brief.program = request.message.program;
+  brief.context = request.message.context;
+  brief.devices = request.message.devices;
+  brief.stage = request.message.stage;
+  brief.inputs = {protocol::HashedInput{hasher.finish()}};
+  return brief;
 }
 
 protocol::BuildInput input_of(Program& program) {
@@ -107,12 +125,15 @@ Result<Request> make_request(Program& program, const BuildJob& job) {
     request.headers = job.embedded_headers;
     std::move(found->begin(), found->end(), std::back_inserter(request.headers));
   }
-  if (too_large(request)) {
+  if (!measure(request)) {
     return fail(ErrorCode::kLimit,
                 "the program is larger than one build can take (" + std::to_string(protocol::kMaxFramePayloadBytes >> 20) + " MiB)");
   }
   for (const SourceHeader& header : request.headers) {
     message.headers.push_back({header.path, bytes_of(header.text)});
+  }
+  if (program.kind() == ProgramKind::kSource && request.content_bytes > protocol::kSourceAlongBytes) {
+    request.by_hash = make_by_hash(program, request);
   }
   return request;
 }
@@ -144,8 +165,41 @@ cl_int finish_locally(Program& program, cl_int code, const std::string& sentence
   return code;
 }
 
-cl_int finish(Program& program, BuildStage stage, Result<protocol::BuildDone> done) {
-  return done ? finish(program, stage, std::move(*done)) : finish_locally(program, CL_OUT_OF_RESOURCES, done.error().message);
+cl_int finish(Program& program, BuildStage stage, BuildAnswer answer) {
+  if (!answer) {
+    return finish_locally(program, CL_OUT_OF_RESOURCES, answer.error().message);
+  }
+  if (!*answer) {
+    return finish_locally(program, CL_OUT_OF_RESOURCES, "the server asks for a source that it has got");
+  }
+  return finish(program, stage, std::move(**answer));
+}
+
+bool source_is_wanted(const BuildAnswer& answer) { return answer && !*answer; }
+
+/// A large source that the server may know is asked for by its hash first. At most 2 round trips.
+BuildAnswer ask(ServerSession& session, Request& request) {
+  if (request.by_hash) {
+    BuildAnswer answer = session.build(*request.by_hash);
+    if (!source_is_wanted(answer)) {
+      return answer;
+    }
+  }
+  return session.build(request.message);
+}
+
+/// As ask(), and calls `done` on the callback thread.
+void ask_async(ServerSession& session, std::shared_ptr<Request> request, std::function<void(BuildAnswer)> done) {
+  if (!request->by_hash) {
+    return session.build_async(request->message, std::move(done));
+  }
+  session.build_async(*request->by_hash, [&session, request, done = std::move(done)](BuildAnswer answer) mutable {
+    if (source_is_wanted(answer)) {
+      session.build_async(request->message, std::move(done));
+    } else {
+      done(std::move(answer));
+    }
+  });
 }
 
 void build_with_callback(Program& program, BuildJob job, Result<Request> request) {
@@ -156,8 +210,8 @@ void build_with_callback(Program& program, BuildJob job, Result<Request> request
     post_callback(notify);
     return;
   }
-  program.session().build_async(request->message, [kept, stage = job.stage, notify](Result<protocol::BuildDone> done) {
-    finish(*kept, stage, std::move(done));
+  ask_async(program.session(), std::make_shared<Request>(std::move(*request)), [kept, stage = job.stage, notify](BuildAnswer answer) {
+    finish(*kept, stage, std::move(answer));
     notify();
   });
 }
@@ -190,7 +244,7 @@ cl_int build(Program& program, BuildJob job) {
     if (!request) {
       return finish_locally(program, codes_of(job.stage).failure, request.error().message);
     }
-    return finish(program, job.stage, program.session().build(request->message));
+    return finish(program, job.stage, ask(program.session(), *request));
   } catch (...) { // out of memory, most likely: the program must not stay "in progress"
     finish_locally(program, CL_OUT_OF_HOST_MEMORY, "the build ran out of memory");
     throw;

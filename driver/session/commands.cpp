@@ -285,16 +285,15 @@ cl_int ServerSession::wait_for_read(CommandQueue& queue, IncomingRead& read, Eve
 
 // --- Builds ---------------------------------------------------------------------------------------------------------------------
 
-struct ServerSession::SyncBuild final : PendingReply {
-  void on_build_done(protocol::BuildDone&& reply) override { result = std::move(reply); }
-  std::optional<protocol::BuildDone> result;
+struct ServerSession::BuildReply : PendingReply {
+  void on_build_done(protocol::BuildDone&& reply) override { answer = std::move(reply); }
+  void on_source_wanted() override { answer = std::nullopt; }
+  BuildAnswer answer = fail(ErrorCode::kDisconnected, "the server is gone");
 };
 
-struct ServerSession::AsyncBuild final : PendingReply {
-  void on_build_done(protocol::BuildDone&& reply) override { result = std::move(reply); }
+struct ServerSession::AsyncBuild final : BuildReply {
   void after_done() override;
-  Result<protocol::BuildDone> result = fail(ErrorCode::kDisconnected, "the server is gone");
-  std::function<void(Result<protocol::BuildDone>)> done_function;
+  std::function<void(BuildAnswer)> done_function;
 };
 
 struct ServerSession::FetchBinary final : PendingReply {
@@ -302,22 +301,22 @@ struct ServerSession::FetchBinary final : PendingReply {
   ByteVector result;
 };
 
-Result<protocol::BuildDone> ServerSession::build(protocol::BuildProgram& message) {
-  SyncBuild reply;
+BuildAnswer ServerSession::build(protocol::BuildProgram& message) {
+  BuildReply reply;
   const cl_int status = call(message, reply);
-  if (!reply.result) {
+  if (!reply.answer) {
     return status == CL_OUT_OF_HOST_MEMORY ? fail(ErrorCode::kLimit, "the build request is larger than a message can be")
                                            : fail(ErrorCode::kDisconnected, death_sentence());
   }
-  return std::move(*reply.result);
+  return std::move(reply.answer);
 }
 
 void ServerSession::AsyncBuild::after_done() {
-  post_callback([function = std::move(done_function), value = std::move(result)]() mutable { function(std::move(value)); });
+  post_callback([function = std::move(done_function), value = std::move(answer)]() mutable { function(std::move(value)); });
   delete this;
 }
 
-void ServerSession::build_async(protocol::BuildProgram& message, std::function<void(Result<protocol::BuildDone>)> done) {
+void ServerSession::build_async(protocol::BuildProgram& message, std::function<void(BuildAnswer)> done) {
   auto reply = std::make_unique<AsyncBuild>();
   reply->is_async = true;
   reply->done_function = std::move(done);

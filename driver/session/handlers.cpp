@@ -80,6 +80,16 @@ Status ServerSession::handle(protocol::BuildDone&& message) {
   return fail(ErrorCode::kInvalid, "BuildDone for a request that does not exist");
 }
 
+Status ServerSession::handle(protocol::SourceWanted&& message) {
+  Access state = state_.lock();
+  if (PendingReply* reply = state->replies.take(message.request); reply != nullptr) {
+    reply->on_source_wanted();
+    end_reply(*reply);
+    return {};
+  }
+  return fail(ErrorCode::kInvalid, "SourceWanted for a request that does not exist");
+}
+
 Status ServerSession::handle(protocol::ProgramBinary&& message) {
   Access state = state_.lock();
   if (PendingReply* reply = state->replies.take(message.request); reply != nullptr) {

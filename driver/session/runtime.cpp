@@ -71,6 +71,16 @@ void attempt_to_connect(Attempt& attempt, const Config& config, const ConnectorF
 
 bool in_forked_child() noexcept { return forked_child.load(std::memory_order_acquire); }
 
+void announce_exit() noexcept {
+  if (in_forked_child()) {
+    return;
+  }
+  const std::size_t count = session_count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    all_sessions[i].load(std::memory_order_acquire)->announce_exit();
+  }
+}
+
 void warn_user(const std::string& sentence) {
   // One write, so that lines of several processes do not mix.
   const std::string line = "FarCL: " + sentence + "\n";

@@ -52,6 +52,9 @@ private:
   std::atomic<Platform*> platform_{nullptr}; ///< set under the lock; a forked child looks without it
 };
 
+/// Called when the process exits: tells the servers, without waiting, that nobody will come back.
+void announce_exit() noexcept;
+
 /// True in a child process after fork() when the parent had connections: everything fails there, nothing may take a lock.
 [[nodiscard]] bool in_forked_child() noexcept;
 

@@ -3,11 +3,15 @@
 #include "driver/session/runtime.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <sched.h>
+#include <unistd.h>
 
 namespace farcl::driver {
 
 namespace {
+constexpr int kExitTries = 10;
+
 /// Cores that this process may run on: with one, spinning only keeps the server from answering.
 unsigned usable_cores() {
   cpu_set_t set;
@@ -19,7 +23,7 @@ unsigned usable_cores() {
 ServerSession::ServerSession(SessionOptions options)
     : options_(std::move(options)), log_("farcl", "session", options_.log_level),
       spin_(usable_cores() > 1 ? options_.spin : std::min(options_.spin, std::chrono::microseconds(5))),
-      state_(receiver_.received_sequence()) {}
+      process_(::getpid()), state_(receiver_.received_sequence()) {}
 
 ServerSession::~ServerSession() = default;
 
@@ -184,6 +188,29 @@ void ServerSession::abandon_in_child() noexcept {
   // Only this thread exists here, and nothing of the session is used any more: closing the descriptor is all that is wanted.
   if (net::Transport* transport = transport_for_child_.exchange(nullptr); transport != nullptr) {
     transport->~Transport();
+  }
+}
+
+// At exit, perhaps in a signal handler that has interrupted who holds the lock, perhaps while other threads use the session: the lock
+// is tried for a moment, which is longer than the io thread ever holds it, and nothing else is waited for. A lock that is not free or a
+// connection that takes no more costs the server the time in which it waits for a client that was cut off, and nobody else anything.
+// A process that was cloned behind the fork handler's back must not speak for its parent.
+void ServerSession::announce_exit() noexcept {
+  if (dead() || ::getpid() != process_) {
+    return;
+  }
+  try {
+    auto state = state_.try_lock();
+    for (int tries = 1; !state && tries < kExitTries; ++tries) {
+      const timespec pause{0, 50'000};
+      ::nanosleep(&pause, nullptr);
+      state = state_.try_lock();
+    }
+    if (state && transport_ && !send_failed_.load(std::memory_order_relaxed)) {
+      (*state)->sender.append(protocol::Leaving{});
+      (void)(*state)->sender.flush(*transport_);
+    }
+  } catch (...) { // no memory: the server finds out by itself
   }
 }
 

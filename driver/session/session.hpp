@@ -7,7 +7,7 @@
 //  - The io thread (one per session, detached) reads when nobody waits, sends what was left behind, beats the heart and repairs a cut.
 //  - The reader role is the flag `State::reader_present`, taken and given up under the state lock. Who has it owns `receiver_` and may
 //    replace the transport. Only the reader declares the server dead.
-//  - The program's callbacks run on the callback thread, which never waits for a server.
+//  - The program's callbacks run on the callback thread, which waits for a server at most until it takes what is to be sent.
 // Sessions live for ever: objects and detached threads refer to them. A dead session keeps answering with errors.
 #pragma once
 
@@ -66,12 +66,16 @@ public:
   bool is_async = false;      ///< nobody waits: after_done() is called
   // Called by the reader under the state lock, before `done` is set. The default ignores what was not asked for.
   virtual void on_build_done(protocol::BuildDone&& reply) { (void)reply; }
+  virtual void on_source_wanted() {}
   virtual void on_binary(ConstBytes bytes) { (void)bytes; }
   /// Under the state lock, with `status` set, before anybody can see `done`.
   virtual void on_done() {}
   /// Outside the lock, after `done`; the object may delete itself.
   virtual void after_done() {}
 };
+
+/// What becomes of one build request; nothing: it named its source by hash, and the server does not know it.
+using BuildAnswer = Result<std::optional<protocol::BuildDone>>;
 
 struct WaitList {
   cl_uint count = 0;
@@ -148,9 +152,9 @@ public:
   template <class Message>
   cl_int call_async(Message& message, PendingReply& reply);
   /// One build: the reply, or an error when the server is gone.
-  [[nodiscard]] Result<protocol::BuildDone> build(protocol::BuildProgram& message);
+  [[nodiscard]] BuildAnswer build(protocol::BuildProgram& message);
   /// `done` runs on the callback thread.
-  void build_async(protocol::BuildProgram& message, std::function<void(Result<protocol::BuildDone>)> done);
+  void build_async(protocol::BuildProgram& message, std::function<void(BuildAnswer)> done);
   /// The bytes of CL_PROGRAM_BINARIES; an error when there are none or the server is gone.
   [[nodiscard]] Result<ByteVector> program_binary(protocol::ProgramId program);
   /// A status query that found an event incomplete: looks at the socket once, without waiting, at most every kPollInterval.
@@ -160,6 +164,8 @@ public:
   [[nodiscard]] std::uint64_t to_device_clock(std::uint64_t steady_ns) const noexcept { return steady_ns + clock_offset_ns_; }
   /// In a forked child: closes the connection without a word. Takes no lock.
   void abandon_in_child() noexcept;
+  /// The program is about to exit: says so to the server if that can be done at once. The session goes on as before.
+  void announce_exit() noexcept;
   /// Why the session is dead, for people.
   [[nodiscard]] std::string death_sentence();
 
@@ -198,7 +204,7 @@ private:
     Clock::time_point spin_end{};
   };
   struct Checkpoint;
-  struct SyncBuild;
+  struct BuildReply;
   struct AsyncBuild;
   struct FetchBinary;
 
@@ -270,6 +276,7 @@ private:
   Status handle(protocol::ObjectFailed&& message);
   Status handle(protocol::PrintfOutput&& message);
   Status handle(protocol::BuildDone&& message);
+  Status handle(protocol::SourceWanted&& message);
   Status handle(protocol::ProgramBinary&& message);
   Status handle(protocol::Completions&& message);
   Status handle(protocol::ReadResult&& message);
@@ -299,6 +306,7 @@ private:
   std::uint64_t clock_offset_ns_ = 0;
   std::uint64_t checkpoint_commands_ = kCheckpointCommands;
   std::chrono::microseconds spin_{0};
+  const pid_t process_; ///< whose session this is
 
   std::atomic<std::uint64_t> next_id_{1};
   std::atomic<bool> dead_{false};

@@ -7,8 +7,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -33,14 +36,41 @@ void on_fatal_error(void* reply_fd, const char* reason, bool) {
 /// There may be no memory left for a sentence: the exit code says it.
 void on_out_of_memory(void*, const char*, bool) { ::_exit(kExitOutOfMemory); }
 
-[[noreturn]] void run_child(Compiler& compiler, const CompileRequest& request, const BuildLimits& limits, bool may_optimise, pid_t parent,
-                            int reply_fd, int object_fd) {
-  if (!enter_sandbox(parent, limits, reply_fd, object_fd)) {
+struct Order {
+  CompileRequest request;
+  bool may_optimise = true;
+  static constexpr auto fields() { return std::tuple(field("request", &Order::request), field("may_optimise", &Order::may_optimise)); }
+};
+
+struct ChildEnds {
+  int talk;
+  int order;
+  int reply;
+  int object;
+};
+
+[[noreturn]] void run_child(Compiler& compiler, const BuildLimits& limits, bool warm, pid_t parent, const ChildEnds& ends) {
+  if (!enter_sandbox(parent, limits, {ends.talk, ends.order, ends.reply, ends.object})) {
     ::_exit(1);
   }
+  const int reply_fd = ends.reply;
   llvm::install_fatal_error_handler(&on_fatal_error, reinterpret_cast<void*>(static_cast<std::intptr_t>(reply_fd)));
   llvm::install_bad_alloc_error_handler(&on_out_of_memory, nullptr);
-  const CompileReplyData reply = compiler.compile(request, object_fd, may_optimise);
+  char byte = 1;
+  ::prctl(PR_SET_NAME, "kc-spare"); // for people who look at processes
+  if (warm) {
+    compiler.warm_up();
+    (void)!::write(ends.talk, &byte, 1);
+  }
+  Order order;
+  if (::read(ends.talk, &byte, 1) != 1) {
+    ::_exit(1); // the service is gone
+  }
+  ::prctl(PR_SET_NAME, "kc-build");
+  if (const auto bytes = read_file(ends.order, kMaxMessageBytes); !bytes || !Reader(*bytes).read(order)) {
+    ::_exit(1);
+  }
+  const CompileReplyData reply = compiler.compile(order.request, ends.object, order.may_optimise);
   const ByteVector bytes = encode(reply);
   std::size_t at = 0;
   while (at < bytes.size()) {
@@ -66,20 +96,27 @@ Result<UniqueFd> seal_copy(int fd) {
 
 } // namespace
 
-Result<BuildChild> BuildChild::start(Compiler& compiler, const CompileRequest& request, const BuildLimits& limits, bool may_optimise) {
+Result<BuildChild> BuildChild::prepare(Compiler& compiler, const BuildLimits& limits, bool warm) {
   BuildChild child;
+  child.order_.reset(::memfd_create("farcl-order", MFD_CLOEXEC));
   child.reply_.reset(::memfd_create("farcl-reply", MFD_CLOEXEC));
   child.shared_object_.reset(::memfd_create("farcl-object", MFD_CLOEXEC));
-  if (!child.reply_ || !child.shared_object_) {
+  if (!child.order_ || !child.reply_ || !child.shared_object_) {
     return fail_errno(errno, "memfd_create");
   }
+  int ends[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return fail_errno(errno, "socketpair");
+  }
+  child.talk_.reset(ends[0]);
+  const UniqueFd childs_end(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) {
     return fail_errno(errno, "fork");
   }
   if (pid == 0) {
-    run_child(compiler, request, limits, may_optimise, parent, child.reply_.get(), child.shared_object_.get());
+    run_child(compiler, limits, warm, parent, {childs_end.get(), child.order_.get(), child.reply_.get(), child.shared_object_.get()});
   }
   child.pid_ = pid;
   child.limit_ = limits.wall;
@@ -91,6 +128,20 @@ Result<BuildChild> BuildChild::start(Compiler& compiler, const CompileRequest& r
   return child;
 }
 
+bool BuildChild::is_ready() const {
+  pollfd entries[2] = {{talk_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}};
+  return ::poll(entries, 2, 0) > 0 && entries[0].revents == POLLIN && entries[1].revents == 0;
+}
+
+Status BuildChild::give(const CompileRequest& request, bool may_optimise) {
+  deadline_ = std::chrono::steady_clock::now() + limit_;
+  if (auto written = write_all(order_.get(), encode(Order{request, may_optimise})); !written) {
+    return written;
+  }
+  const char byte = 1;
+  return ::send(talk_.get(), &byte, 1, MSG_NOSIGNAL) == 1 ? Status() : Status(fail_errno(errno, "telling a build child to begin"));
+}
+
 BuildChild::BuildChild(BuildChild&& other) noexcept { *this = std::move(other); }
 
 BuildChild& BuildChild::operator=(BuildChild&& other) noexcept {
@@ -98,6 +149,8 @@ BuildChild& BuildChild::operator=(BuildChild&& other) noexcept {
     kill_and_reap();
     pid_ = std::exchange(other.pid_, -1);
     process_ = std::move(other.process_);
+    talk_ = std::move(other.talk_);
+    order_ = std::move(other.order_);
     reply_ = std::move(other.reply_);
     shared_object_ = std::move(other.shared_object_);
     deadline_ = other.deadline_;

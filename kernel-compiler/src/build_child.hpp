@@ -1,4 +1,7 @@
 // One build in a process of its own: forked from the warm service, watched by it, killed at its time limit.
+//
+// A third of a small build is page faults: a forked child has to map what its parent has mapped, and to copy what it writes to. So a child
+// may be made before there is a request, go through all parts of the compiler once, and wait. It gets one request and ends.
 #pragma once
 
 #include "compiler.hpp"
@@ -14,8 +17,12 @@ namespace farcl::kernel_compiler {
 
 class BuildChild {
 public:
-  /// Forks. `may_optimise` false: the second try, after a time-out or a crash.
-  static Result<BuildChild> start(Compiler& compiler, const CompileRequest& request, const BuildLimits& limits, bool may_optimise);
+  /// Forks. `warm`: it makes itself warm first, and says so.
+  static Result<BuildChild> prepare(Compiler& compiler, const BuildLimits& limits, bool warm);
+  /// It is warm, and alive.
+  [[nodiscard]] bool is_ready() const;
+  /// The one request that it gets. `may_optimise` false: the second try, after a time-out or a crash.
+  Status give(const CompileRequest& request, bool may_optimise);
   BuildChild(BuildChild&& other) noexcept;
   BuildChild& operator=(BuildChild&& other) noexcept;
   /// Kills the child if it still runs.
@@ -41,6 +48,8 @@ private:
 
   pid_t pid_ = -1;
   UniqueFd process_;
+  UniqueFd talk_;  ///< a byte from the child: warm; a byte to it: the request is there
+  UniqueFd order_; ///< memory file with the request
   UniqueFd reply_;
   UniqueFd shared_object_;
   std::chrono::steady_clock::time_point deadline_;

@@ -51,17 +51,6 @@ struct Entry {
   }
 };
 
-Status write_all(int fd, ConstBytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) {
-      return fail_errno(errno, "write");
-    }
-    bytes = bytes.subspan(written > 0 ? static_cast<std::size_t>(written) : 0);
-  }
-  return {};
-}
-
 /// Kernels run in workers from what lies here: nobody else may write to it.
 Status check_folder(const std::string& folder) {
   struct stat status{};
@@ -75,6 +64,17 @@ Status check_folder(const std::string& folder) {
 }
 
 } // namespace
+
+Status write_all(int fd, ConstBytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno != EINTR) {
+      return fail_errno(errno, "write");
+    }
+    bytes = bytes.subspan(written > 0 ? static_cast<std::size_t>(written) : 0);
+  }
+  return {};
+}
 
 Result<UniqueFd> sealed_file(ConstBytes bytes) {
   UniqueFd file(::memfd_create("farcl-kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -128,9 +128,8 @@ Result<Cache> Cache::open(const std::string& folder, std::uint64_t max_bytes) {
   return cache;
 }
 
-std::string Cache::key_of(const std::string& identity, ConstBytes request) {
-  const std::uint64_t identity_size = identity.size();
-  const Hash hash = sha256({std::as_bytes(std::span(&identity_size, 1)), bytes_of(identity), request});
+std::string Cache::key_of(const std::string& identity, const ContentHash& content) {
+  const Hash hash = sha256({bytes_of(identity), std::as_bytes(std::span(content))});
   std::string key;
   for (const std::uint8_t byte : hash) {
     constexpr const char* kDigits = "0123456789abcdef";

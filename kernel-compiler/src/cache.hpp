@@ -22,8 +22,8 @@ public:
 
   /// An empty folder name gives a cache that never keeps anything.
   static Result<Cache> open(const std::string& folder, std::uint64_t max_bytes);
-  /// The name of a request's entry. `identity` is the compiler's.
-  static std::string key_of(const std::string& identity, ConstBytes request);
+  /// The name of a program's entry. `identity` is the compiler's; `hash` of a request, made here, or a guess when it is only looked for.
+  static std::string key_of(const std::string& identity, const ContentHash& hash);
 
   std::optional<CachedResult> find(const std::string& key);
   /// `shared_object` is read from its beginning; negative if there is none.
@@ -41,6 +41,7 @@ private:
 
 /// A memory file with these bytes that nobody can change any more.
 Result<UniqueFd> sealed_file(ConstBytes bytes);
+Status write_all(int fd, ConstBytes bytes);
 /// Everything in a regular or memory file, at most `max_bytes`.
 Result<ByteVector> read_file(int fd, std::uint64_t max_bytes);
 

@@ -31,17 +31,18 @@ bool limit(int resource, rlim_t value) {
   return ::setrlimit(resource, &now) == 0;
 }
 
-void close_all_but(int first, int second) {
-  const unsigned low = static_cast<unsigned>(std::min(first, second));
-  const unsigned high = static_cast<unsigned>(std::max(first, second));
+void close_all_but(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
   ::close(STDIN_FILENO);
-  if (low > 3) {
-    ::syscall(SYS_close_range, 3U, low - 1, 0U);
+  unsigned first = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    const auto one = static_cast<unsigned>(fd);
+    if (one > first) {
+      ::syscall(SYS_close_range, first, one - 1, 0U);
+    }
+    first = one + 1;
   }
-  if (high - low > 1) {
-    ::syscall(SYS_close_range, low + 1, high - 1, 0U);
-  }
-  ::syscall(SYS_close_range, high + 1, ~0U, 0U);
+  ::syscall(SYS_close_range, first, ~0U, 0U);
 }
 
 /// An empty rule set: no path can be opened any more (descriptors, also through /proc/self/fd, stay usable).
@@ -76,7 +77,7 @@ void forbid_system_calls() {
 
 } // namespace
 
-Status enter_sandbox(pid_t parent, const BuildLimits& limits, int keep_first, int keep_second) {
+Status enter_sandbox(pid_t parent, const BuildLimits& limits, const std::vector<int>& kept) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) {
     return fail(ErrorCode::kClosed, "the compile service is gone");
@@ -88,7 +89,7 @@ Status enter_sandbox(pid_t parent, const BuildLimits& limits, int keep_first, in
   if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
     ::dup2(nowhere, STDERR_FILENO);
   }
-  close_all_but(keep_first, keep_second);
+  close_all_but(kept);
   const bool limited = limit(RLIMIT_CORE, 0) && limit(RLIMIT_CPU, static_cast<rlim_t>(limits.wall.count()) + kSpareSeconds) &&
                        limit(RLIMIT_AS, limits.memory_bytes) && limit(RLIMIT_FSIZE, limits.output_bytes) &&
                        limit(RLIMIT_STACK, kStackBytes);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <sys/types.h>
+#include <vector>
 
 namespace farcl::kernel_compiler {
 
@@ -16,9 +17,9 @@ struct BuildLimits {
   std::uint64_t output_bytes = 512ULL << 20;
 };
 
-/// In the child, before it looks at the request. Keeps the two given descriptors (above 2), closes all others;
-/// standard error leads nowhere.
+/// In the child, before it looks at the request. Keeps the given descriptors (above 2), closes all others; standard error leads
+/// nowhere.
 /// Where the kernel lacks Landlock or seccomp, the resource limits remain.
-Status enter_sandbox(pid_t parent, const BuildLimits& limits, int keep_first, int keep_second);
+Status enter_sandbox(pid_t parent, const BuildLimits& limits, const std::vector<int>& kept);
 
 } // namespace farcl::kernel_compiler

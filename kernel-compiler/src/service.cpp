@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <fcntl.h>
 #include <poll.h>
 #include <utility>
 #include <vector>
@@ -22,6 +23,16 @@ std::string_view log_setting() {
 constexpr int kIdlePollMs = 60'000;
 /// A fresh service first answers what is there.
 constexpr int kWarmUpDelayMs = 20;
+
+/// Of all that a build gets. For programs from source it is what the client makes too.
+ContentHash hash_of(const CompileRequest& request) {
+  ContentHasher hasher;
+  add_program(hasher, static_cast<std::uint8_t>(request.stage), request.source, request.headers, request.options);
+  for (const Binary& input : request.inputs) {
+    hasher.add(ConstBytes(input.bytes));
+  }
+  return hasher.finish();
+}
 
 } // namespace
 
@@ -87,6 +98,7 @@ bool Service::turn() {
   }
   finish_builds();
   start_builds();
+  make_spare();
   return true;
 }
 
@@ -132,22 +144,42 @@ bool Service::read_requests(ConnectionId id, Connection& connection) {
 }
 
 bool Service::take_request(ConnectionId id, Connection& connection, Frame frame) {
-  Job job;
-  job.connection = id;
-  job.request_id = frame.request_id;
+  const Asker asker{id, frame.request_id};
+  CompileRequest request;
   Reader reader(frame.message);
-  if (!reader.read(job.request) || reader.remaining() != 0) {
+  if (!reader.read(request) || reader.remaining() != 0) {
     log_.warn("a connection is closed: a request that cannot be decoded: " + reader.error());
     return false;
   }
   ++connection.open_requests;
-  job.key = Cache::key_of(compiler_->identity(), frame.message);
-  if (auto found = cache_.find(job.key)) {
-    answer(job, found->data, std::move(found->shared_object));
+  // A hash that somebody sends finds what is there and never names what is stored.
+  std::string key = Cache::key_of(compiler_->identity(), request.hash ? *request.hash : hash_of(request));
+  if (auto found = cache_.find(key)) {
+    answer(asker, encode(found->data), std::move(found->shared_object));
+  } else if (Job* job = find_job(key); job != nullptr) {
+    job->askers.push_back(asker);
+  } else if (request.hash) {
+    CompileReplyData reply;
+    reply.status = CompileStatus::kSourceWanted;
+    answer(asker, encode(reply), UniqueFd());
   } else {
-    waiting_.push_back(std::move(job));
+    waiting_.push_back({{asker}, std::move(key), std::move(request)});
   }
   return true;
+}
+
+Service::Job* Service::find_job(const std::string& key) {
+  for (Job& job : waiting_) {
+    if (job.key == key) {
+      return &job;
+    }
+  }
+  for (Build& build : running_) {
+    if (build.job.key == key) {
+      return &build.job;
+    }
+  }
+  return nullptr;
 }
 
 bool Service::write_replies(Connection& connection) {
@@ -169,8 +201,12 @@ bool Service::write_replies(Connection& connection) {
 /// With everything that it still wanted.
 void Service::drop(ConnectionId id) {
   connections_.erase(id);
-  std::erase_if(waiting_, [id](const Job& job) { return job.connection == id; });
-  running_.remove_if([id](const Build& build) { return build.job.connection == id; });
+  const auto is_wanted_no_more = [id](Job& job) {
+    std::erase_if(job.askers, [id](const Asker& asker) { return asker.connection == id; });
+    return job.askers.empty();
+  };
+  std::erase_if(waiting_, is_wanted_no_more);
+  running_.remove_if([&](Build& build) { return is_wanted_no_more(build.job); });
 }
 
 void Service::start_builds() {
@@ -183,15 +219,39 @@ void Service::start_builds() {
 }
 
 void Service::start_build(Job job, bool second_try, const std::string& earlier_log) {
-  auto child = BuildChild::start(*compiler_, job.request, options_.limits, !second_try);
-  if (!child) {
-    log_.error("a build cannot start: " + child.error().message);
+  auto child = child_for_build();
+  const Status given = child ? child->give(job.request, !second_try) : Status(pass_on(std::move(child)));
+  if (!given) {
+    log_.error("a build cannot start: " + given.error().message);
     CompileReplyData data;
-    data.log = earlier_log + "error: the build cannot start: " + child.error().message + "\n";
+    data.log = earlier_log + "error: the build cannot start: " + given.error().message + "\n";
     answer(job, data, UniqueFd());
     return;
   }
   running_.push_back({std::move(job), std::move(*child), second_try});
+}
+
+Result<BuildChild> Service::child_for_build() {
+  if (spare_ && spare_->is_ready()) {
+    BuildChild child = std::move(*spare_);
+    spare_.reset();
+    return child;
+  }
+  return BuildChild::prepare(*compiler_, options_.limits, false);
+}
+
+/// While one build runs: the next of a row of builds finds its child ready, and on one more core that costs the first nothing. With more
+/// builds than one the cores have better things to do.
+void Service::make_spare() {
+  if (!is_warm_ || spare_ || !waiting_.empty() || running_.size() > 1) {
+    return;
+  }
+  auto child = BuildChild::prepare(*compiler_, options_.limits, true);
+  if (child) {
+    spare_ = std::move(*child);
+  } else {
+    log_.debug("no build child in reserve: " + child.error().message);
+  }
 }
 
 void Service::finish_builds() {
@@ -226,7 +286,7 @@ void Service::finish_build(Build build, bool timed_out) {
       log_.warn("a result is not cached: " + stored.error().message);
     }
   }
-  answer(build.job, outcome.data, std::move(outcome.shared_object));
+  answer(build.job, outcome.data, outcome.shared_object);
 }
 
 void Service::log_death(const std::string& log) {
@@ -240,13 +300,20 @@ void Service::log_death(const std::string& log) {
   deaths_not_logged_ = 0;
 }
 
-void Service::answer(const Job& job, const CompileReplyData& data, UniqueFd shared_object) {
-  const auto found = connections_.find(job.connection);
+void Service::answer(const Job& job, const CompileReplyData& data, const UniqueFd& shared_object) {
+  const ByteVector reply = encode(data);
+  for (const Asker& asker : job.askers) {
+    answer(asker, reply, UniqueFd(shared_object ? ::fcntl(shared_object.get(), F_DUPFD_CLOEXEC, 0) : -1));
+  }
+}
+
+void Service::answer(const Asker& asker, ConstBytes reply, UniqueFd shared_object) {
+  const auto found = connections_.find(asker.connection);
   if (found == connections_.end()) {
     return;
   }
   Connection& connection = found->second;
-  connection.outgoing.push_back({job.request_id, encode(data), std::move(shared_object)});
+  connection.outgoing.push_back({asker.request_id, ByteVector(reply.begin(), reply.end()), std::move(shared_object)});
   // A failed write shows as a hang-up in the next round.
   (void)write_replies(connection);
 }

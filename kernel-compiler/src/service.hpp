@@ -17,7 +17,9 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace farcl::kernel_compiler {
 
@@ -49,9 +51,13 @@ private:
     FrameSender sender;
     std::size_t open_requests = 0;
   };
-  struct Job {
+  struct Asker {
     ConnectionId connection = 0;
     std::uint64_t request_id = 0;
+  };
+  /// What is to be built, once for all who ask for it.
+  struct Job {
+    std::vector<Asker> askers;
     std::string key;
     CompileRequest request;
   };
@@ -68,13 +74,18 @@ private:
   bool read_requests(ConnectionId id, Connection& connection);
   bool take_request(ConnectionId id, Connection& connection, Frame frame);
   bool write_replies(Connection& connection);
+  /// The job that will answer this key, if one waits or runs.
+  Job* find_job(const std::string& key);
   void drop(ConnectionId id);
   void warm_up();
   void start_builds();
   void start_build(Job job, bool second_try, const std::string& earlier_log);
+  Result<BuildChild> child_for_build();
+  void make_spare();
   void finish_builds();
   void finish_build(Build build, bool timed_out);
-  void answer(const Job& job, const CompileReplyData& data, UniqueFd shared_object);
+  void answer(const Job& job, const CompileReplyData& data, const UniqueFd& shared_object);
+  void answer(const Asker& asker, ConstBytes reply, UniqueFd shared_object);
 
   /// One line per second at most: programs decide how often the compiler dies.
   void log_death(const std::string& log);
@@ -89,6 +100,7 @@ private:
   std::map<ConnectionId, Connection> connections_;
   std::deque<Job> waiting_;
   std::list<Build> running_;
+  std::optional<BuildChild> spare_; ///< warm, or making itself warm, for the next build
   std::chrono::steady_clock::time_point next_log_{};
   std::uint64_t deaths_not_logged_ = 0;
 };

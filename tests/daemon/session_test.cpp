@@ -233,6 +233,38 @@ TEST_F(SessionTest, ABuildDelaysNoCommand) {
   ASSERT_TRUE(client->until([&] { return client->builds.size() == 2; }));
 }
 
+TEST_F(SessionTest, AClientThatIsLeavingIsNotWaitedFor) {
+  set_up_objects();
+  client->send(p::Leaving{});
+  const std::int32_t one = 1; // until its connection closes everything goes on
+  client->send(add(one, {kQueue, {++next_id}, true, {}}));
+  EXPECT_EQ(client->status_of({next_id}), CL_COMPLETE);
+  const auto start = std::chrono::steady_clock::now();
+  client->disconnect();
+  EXPECT_EQ(wait_for_end().reason, "its program has ended");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s); // it would be kept for 5 s
+}
+
+TEST_F(SessionTest, AnUnknownHashAsksForTheSource) {
+  set_up_objects();
+  p::BuildProgram message;
+  message.request = {++next_id};
+  message.program = kProgram;
+  message.context = kContext;
+  message.devices = {0};
+  message.inputs = {p::HashedInput{}};
+  client->send(message);
+  ASSERT_TRUE(client->until([&] { return !client->sources_wanted.empty(); }));
+  EXPECT_EQ(client->sources_wanted[0].request, message.request);
+  EXPECT_EQ(client->builds.size(), 1u);
+  const std::int32_t one = 1; // the program is still what it was
+  client->send(add(one, {kQueue, {++next_id}, true, {}}));
+  EXPECT_EQ(client->status_of({next_id}), CL_COMPLETE);
+  message.options = "-DX"; // a hash stands for everything
+  client->send(message);
+  EXPECT_TRUE(wait_for_end().failed);
+}
+
 TEST_F(SessionTest, BinariesGoThereAndBack) {
   set_up_objects();
   client->send(p::GetProgramBinary{{300}, kProgram});

@@ -54,6 +54,7 @@ public:
   Status handle(p::ObjectFailed&& message) { return keep_in(object_failures, std::move(message)); }
   Status handle(p::PrintfOutput&& message);
   Status handle(p::BuildDone&& message) { return keep_in(builds, std::move(message)); }
+  Status handle(p::SourceWanted&& message) { return keep_in(sources_wanted, std::move(message)); }
   Status handle(p::ProgramBinary&& message);
   Status handle(p::Completions&& message);
   Status handle(p::ReadResult&& message);
@@ -63,6 +64,7 @@ public:
   std::optional<p::SessionFailed> failed;
   std::vector<p::ObjectFailed> object_failures;
   std::vector<p::BuildDone> builds;
+  std::vector<p::SourceWanted> sources_wanted;
   std::vector<p::Finished> finished;
   std::vector<p::Completion> completions;
   std::map<std::uint64_t, p::ReadResult> reads; ///< by transfer; views are empty

@@ -56,6 +56,7 @@ public:
   std::atomic<std::uint64_t> connections{0};
   std::atomic<std::uint64_t> events_known{0}; ///< commands with an event and user events, not released
   std::atomic<std::uint64_t> objects_alive{0};
+  std::atomic<std::uint64_t> leaving{0}; ///< how often the client said so
   std::atomic<std::uint64_t> commands_pending{0};
   std::shared_ptr<net::LoopbackCounters> to_server = std::make_shared<net::LoopbackCounters>();
   std::shared_ptr<net::LoopbackCounters> to_client = std::make_shared<net::LoopbackCounters>();
@@ -110,6 +111,10 @@ private:
   void on_pong(std::uint64_t) override {}
 
   Status handle(protocol::Goodbye&&) { return {}; }
+  Status handle(protocol::Leaving&&) {
+    ++leaving;
+    return {};
+  }
   Status handle(protocol::CreateContext&&);
   Status handle(protocol::CreateQueue&&);
   Status handle(protocol::ReleaseObject&&);

@@ -148,6 +148,64 @@ TEST(RoundTrips, BuildsWaitOnceAndWithACallbackNotAtAll) {
   EXPECT_EQ(trips([&] { return api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr); }), 1u);
 }
 
+/// A server that knows some programs by their hash, and remembers what it was asked.
+struct Asked {
+  std::size_t hashes = 0;
+  std::size_t sources = 0;
+  bool knows = false;
+
+  void listen(Bench& b) {
+    b.server.script().with([this](Script& script) {
+      script.wants_source = [this](const protocol::BuildProgram& request) {
+        const bool hashed = std::holds_alternative<protocol::HashedInput>(request.inputs.at(0));
+        EXPECT_TRUE(!hashed || (request.inputs.size() == 1 && request.headers.empty() && request.options.empty()));
+        ++(hashed ? hashes : sources);
+        return hashed && !knows;
+      };
+    });
+  }
+};
+
+TEST(RoundTrips, ALargeSourceIsAskedForByItsHash) {
+  Bench b;
+  Asked asked;
+  asked.listen(b);
+  const std::string large = "kernel void simple() {} //" + std::string(protocol::kSourceAlongBytes, 'x');
+  const char* text = large.c_str();
+  cl_program program = api.clCreateProgramWithSource(b.context, 1, &text, nullptr, nullptr);
+  const auto build = [&] { return api.clBuildProgram(program, 0, nullptr, "-DX", nullptr, nullptr); };
+  EXPECT_EQ(trips(build), 2u);
+  EXPECT_EQ(asked.hashes, 1u);
+  EXPECT_EQ(asked.sources, 1u);
+  asked.knows = true;
+  EXPECT_EQ(trips(build), 1u);
+  EXPECT_EQ(asked.hashes, 2u);
+  EXPECT_EQ(asked.sources, 1u) << "a source that is known does not travel";
+  for (const bool knows : {true, false}) {
+    asked.knows = knows;
+    Called built;
+    EXPECT_EQ(trips([&] { return api.clBuildProgram(program, 0, nullptr, nullptr, Called::call, &built); }), 0u);
+    ASSERT_TRUE(built.wait());
+    EXPECT_EQ(built.program, program);
+    EXPECT_EQ(asked.sources, knows ? 1u : 2u);
+    cl_build_status status = CL_BUILD_NONE;
+    EXPECT_EQ(api.clGetProgramBuildInfo(program, b.devices[0], CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr), CL_SUCCESS);
+    EXPECT_EQ(status, CL_BUILD_SUCCESS);
+  }
+  EXPECT_EQ(api.clReleaseProgram(program), CL_SUCCESS);
+  cl_program small = b.source_program(); // goes along: the server knows it at once or builds it at once
+  EXPECT_EQ(trips([&] { return api.clBuildProgram(small, 0, nullptr, nullptr, nullptr, nullptr); }), 1u);
+  EXPECT_EQ(asked.hashes, 4u);
+  EXPECT_EQ(asked.sources, 3u);
+}
+
+TEST(Builds, AServerThatNeverHasEnoughIsGivenUp) {
+  Bench b;
+  b.server.script().with([](Script& script) { script.wants_source = [](const protocol::BuildProgram&) { return true; }; });
+  cl_program program = b.source_program();
+  EXPECT_EQ(api.clBuildProgram(program, 0, nullptr, nullptr, nullptr, nullptr), CL_OUT_OF_RESOURCES);
+}
+
 TEST(Builds, AFailedOneWithACallbackTellsItInItsState) {
   Bench b;
   b.builds_say(CL_BUILD_PROGRAM_FAILURE);

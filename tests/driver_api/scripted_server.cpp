@@ -114,6 +114,10 @@ Status ScriptedServer::handle(SetUserEventStatus&& message) {
 }
 
 Status ScriptedServer::handle(BuildProgram&& message) {
+  if (script_.with([&](Script& script) { return script.wants_source && script.wants_source(message); })) {
+    sender_.append(SourceWanted{message.request});
+    return {};
+  }
   BuildDone done = script_.with([&](Script& script) { return script.on_build ? script.on_build(message) : BuildDone{}; });
   done.request = message.request;
   sender_.append(done);

@@ -175,16 +175,22 @@ TEST_F(RoundTrips, CreatingAndReleasing) {
   settle();
 }
 
-TEST_F(RoundTrips, Building) {
+TEST_F(RoundTrips, BuildingWhatIsKnownTakesOne) {
   cl_int status = 0;
-  std::string source = "__kernel void f(__global int *x) { x[0] = 7; }";
-  measure("clBuildProgram", [&] { // the same program each time: known from the second time on
-    const char* text = source.c_str();
-    cl_program program = clCreateProgramWithSource(context_, 1, &text, nullptr, &status);
-    status = clBuildProgram(program, 1, &device_, "", nullptr, nullptr);
-    clReleaseProgram(program);
-    return status;
-  });
+  const std::string small = "__kernel void f(__global int *x) { x[0] = 7; }";
+  const std::string large = small + "//" + std::string(256 << 10, 'x'); // does not travel a second time
+  for (const std::string& source : {small, large}) {
+    measure(
+        "clBuildProgram",
+        [&] { // the same program each time: known from the second time on
+          const char* text = source.c_str();
+          cl_program program = clCreateProgramWithSource(context_, 1, &text, nullptr, &status);
+          status = clBuildProgram(program, 1, &device_, "", nullptr, nullptr);
+          clReleaseProgram(program);
+          return status;
+        },
+        {}, 1);
+  }
 }
 
 TEST_F(RoundTrips, EnqueueingWaitsForNothing) {

@@ -93,12 +93,14 @@ bool ServiceProcess::stop() {
   return false;
 }
 
-int ServiceProcess::count_children() const {
+int ServiceProcess::count_builds() const {
   const std::string pid = std::to_string(pid_);
   std::ifstream children("/proc/" + pid + "/task/" + pid + "/children");
   int count = 0;
   for (int child = 0; children >> child;) {
-    ++count;
+    std::string name;
+    std::ifstream("/proc/" + std::to_string(child) + "/comm") >> name;
+    count += name == "kc-build" ? 1 : 0;
   }
   return count;
 }

@@ -24,8 +24,8 @@ public:
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Closes the control socket and waits for the service to end, at most 5 s; false if it did not.
   bool stop();
-  /// Number of children of the service that are alive.
-  [[nodiscard]] int count_children() const;
+  /// Number of children of the service that build something.
+  [[nodiscard]] int count_builds() const;
 
 private:
   std::string cache_folder_;

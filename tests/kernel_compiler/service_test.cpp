@@ -28,6 +28,17 @@ CompileRequest request_of(std::string source, std::string options = "") {
   return request;
 }
 
+/// A program that takes its time, some hundreds of milliseconds: many functions, and the kernel "k" of kSource.
+std::string slow_source() {
+  std::string source;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "other" + std::to_string(i);
+    source += "kernel void " + name + "(global float* a) { for (int i = 0; i < 9; ++i) a[i] = sin(a[i]) + pow(a[i + 1], " +
+              std::to_string(i) + ".5f); }\n";
+  }
+  return source + kSource;
+}
+
 int run_one(UniqueFd object) {
   auto loaded = LoadedProgram::load(std::move(object));
   if (!loaded || loaded->find("k") == nullptr) {
@@ -62,6 +73,83 @@ TEST(Service, AnswersAKnownProgramFromTheCache) {
   ASSERT_TRUE(changed);
   EXPECT_FALSE(changed->data.from_cache);
   EXPECT_EQ(run_one(std::move(changed->shared_object)), 102);
+}
+
+CompileRequest hash_of(const CompileRequest& request) {
+  ContentHasher hasher;
+  add_program(hasher, static_cast<std::uint8_t>(request.stage), request.source, request.headers, request.options);
+  CompileRequest by_hash;
+  by_hash.hash = hasher.finish();
+  return by_hash;
+}
+
+TEST(Service, FindsByHashWhatItHasBuiltItself) {
+  ServiceProcess service;
+  CompileConnection connection = service.connect();
+  CompileRequest request = request_of(kSource, "-DADD=1 -I inc");
+  request.headers = {{"inc/unused.h", "text"}};
+  auto unknown = connection.compile(hash_of(request));
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->data.status, CompileStatus::kSourceWanted);
+  EXPECT_FALSE(unknown->data.has_shared_object);
+  auto first = connection.compile(request);
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first->data.status, CompileStatus::kOk) << first->data.log;
+  auto known = service.connect().compile(hash_of(request));
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->data.status, CompileStatus::kOk);
+  EXPECT_TRUE(known->data.from_cache);
+  EXPECT_EQ(known->data.binary, first->data.binary);
+  EXPECT_EQ(run_one(std::move(known->shared_object)), 101);
+}
+
+TEST(Service, AHashThatComesWithAnotherSourceNamesNothing) {
+  ServiceProcess service;
+  CompileConnection connection = service.connect();
+  CompileRequest lie = request_of(kSource, "-DADD=666");
+  lie.hash = hash_of(request_of(kSource, "-DADD=1")).hash; // "store mine under the name of yours"
+  auto reply = connection.compile(lie);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->data.status, CompileStatus::kSourceWanted);
+  auto honest = connection.compile(request_of(kSource, "-DADD=1"));
+  ASSERT_TRUE(honest);
+  EXPECT_FALSE(honest->data.from_cache);
+  EXPECT_EQ(run_one(std::move(honest->shared_object)), 101);
+}
+
+TEST(Service, BuildsOnceWhatManyAskForAtOnce) {
+  ServiceProcess service;
+  constexpr std::size_t kClients = 8;
+  // Slow enough that all are there before it is done.
+  const CompileRequest request = request_of(slow_source(), "-DADD=1");
+  std::vector<CompileConnection> clients;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    clients.push_back(service.connect());
+    ASSERT_TRUE(clients.back().send(i % 2 == 0 ? request : hash_of(request)));
+    for (int k = 0; k < 500 && service.count_builds() == 0; ++k) { // by hash it can only be asked for once it is there
+      std::this_thread::sleep_for(2ms);
+    }
+  }
+  int most_builds = 0;
+  std::thread watch([&] {
+    for (int i = 0; i < 20; ++i) {
+      most_builds = std::max(most_builds, service.count_builds());
+      std::this_thread::sleep_for(10ms);
+    }
+  });
+  { // who leaves does not take the others' build along
+    const CompileConnection gone = std::move(clients[0]);
+    std::this_thread::sleep_for(50ms);
+  }
+  for (std::size_t i = 1; i < kClients; ++i) {
+    auto reply = clients[i].receive(60s);
+    ASSERT_TRUE(reply && reply->has_value());
+    EXPECT_EQ((*reply)->data.status, CompileStatus::kOk) << (*reply)->data.log;
+    EXPECT_FALSE((*reply)->data.from_cache);
+    EXPECT_EQ(run_one(std::move((*reply)->shared_object)), 101);
+  }
+  watch.join();
+  EXPECT_EQ(most_builds, 1);
 }
 
 TEST(Service, RebuildsADamagedEntry) {
@@ -238,18 +326,18 @@ TEST(Service, EndsWithItsControlSocketAndTakesBuildsAlong) {
     endless += "#define A" + std::to_string(i) + " A" + std::to_string(i - 1) + " A" + std::to_string(i - 1) + "\n";
   }
   ASSERT_TRUE(connection.send(request_of(endless + "kernel void k(global int* p) { int a = *p; A39 *p = a; }")));
-  for (int i = 0; i < 500 && service.count_children() == 0; ++i) {
+  for (int i = 0; i < 500 && service.count_builds() == 0; ++i) {
     std::this_thread::sleep_for(10ms);
   }
-  EXPECT_EQ(service.count_children(), 1);
+  EXPECT_EQ(service.count_builds(), 1);
   // A client that leaves takes its builds along.
   {
     const CompileConnection gone = std::move(connection);
   }
-  for (int i = 0; i < 500 && service.count_children() != 0; ++i) {
+  for (int i = 0; i < 500 && service.count_builds() != 0; ++i) {
     std::this_thread::sleep_for(10ms);
   }
-  EXPECT_EQ(service.count_children(), 0);
+  EXPECT_EQ(service.count_builds(), 0);
   EXPECT_TRUE(service.stop());
 }
 

@@ -18,6 +18,8 @@ constexpr const char* kExtensions[] = {"cl_khr_byte_addressable_store",        "
                                        "cl_khr_local_int32_extended_atomics",  "cl_khr_int64_base_atomics",
                                        "cl_khr_int64_extended_atomics",        "cl_khr_fp64"};
 constexpr std::uint64_t kMaxWorkGroupSize = 4096;
+constexpr int kMaxCaches = 16;
+constexpr std::uint64_t kUsualCacheBytes = 256u << 10; ///< where nothing is known
 constexpr std::uint64_t kFpConfig =
     CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA;
 
@@ -54,6 +56,21 @@ std::uint64_t max_clock_mhz() {
   std::uint64_t mhz = 0;
   std::from_chars(text.data(), text.data() + text.size(), mhz);
   return mhz;
+}
+
+/// What the kernel says: sysconf computes its own from CPUID, which virtual machines do not always get right. "36608K".
+std::uint64_t largest_cache_bytes() {
+  std::uint64_t largest = 0;
+  for (int index = 0; index < kMaxCaches; ++index) {
+    std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
+    std::uint64_t size = 0;
+    char unit = 0;
+    if (file >> size) {
+      file >> unit;
+      largest = std::max(largest, unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : size);
+    }
+  }
+  return largest != 0 ? largest : kUsualCacheBytes;
 }
 
 std::uint64_t system_value(int name, std::uint64_t otherwise) {
@@ -159,8 +176,7 @@ void describe_memory(Properties& out, const CpuOptions& options) {
   out.number(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, kMemoryAlignment);
   out.number(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, CL_READ_WRITE_CACHE);
   out.number(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, system_value(_SC_LEVEL1_DCACHE_LINESIZE, 64));
-  out.number(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE,
-             std::max(system_value(_SC_LEVEL3_CACHE_SIZE, 0), system_value(_SC_LEVEL2_CACHE_SIZE, 256u << 10)));
+  out.number(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, largest_cache_bytes());
   out.number(CL_DEVICE_LOCAL_MEM_TYPE, CL_GLOBAL);
   out.number(CL_DEVICE_LOCAL_MEM_SIZE, kLocalMemoryBytes);
   out.number(CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE); // not the client's memory

@@ -48,6 +48,7 @@ kc::CompileRequest to_compile_request(BuildRequest&& from) {
     request.headers.push_back({std::move(path), std::move(text)});
   }
   request.options = std::move(from.options);
+  request.hash = from.hash;
   return request;
 }
 
@@ -68,6 +69,7 @@ cl_int to_status(kc::CompileStatus status, kc::Stage stage) {
   case kc::CompileStatus::kInvalidCompilerOptions: return CL_INVALID_COMPILER_OPTIONS;
   case kc::CompileStatus::kInvalidLinkerOptions: return CL_INVALID_LINKER_OPTIONS;
   case kc::CompileStatus::kInvalidBinary: return CL_INVALID_BINARY;
+  case kc::CompileStatus::kSourceWanted: break; // no end of a build: finish() looks at it first
   }
   return failure_of(stage);
 }
@@ -195,6 +197,7 @@ void KcBuilder::receive() {
 void KcBuilder::finish(Order& order, kc::CompileReply reply) {
   const kc::Stage stage = order.request.stage;
   BuildResult result;
+  result.source_wanted = reply.data.status == kc::CompileStatus::kSourceWanted;
   result.status = to_status(reply.data.status, stage);
   result.log = std::move(reply.data.log);
   result.info = std::make_shared<const ProgramInfo>(std::move(reply.data.info));

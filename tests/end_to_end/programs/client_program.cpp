@@ -10,10 +10,15 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <string>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -275,6 +280,79 @@ int fork_first() {
   return right && status == 0 ? 0 : 1;
 }
 
+/// A kernel ready to be launched again and again, without anything that the program itself would have to allocate for it.
+struct Ready {
+  explicit Ready(const Setup& setup) : queue(setup.queue()), buffer(setup.buffer(1)), kernel(setup.program, "advance") {
+    kernel.setArg(0, buffer);
+    kernel.setArg(1, cl_uint{1});
+  }
+  void work() const {
+    const std::size_t one = 1;
+    cl_uint value = 0;
+    clEnqueueNDRangeKernel(queue, kernel(), 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
+    clEnqueueReadBuffer(queue, buffer(), CL_TRUE, 0, sizeof value, &value, 0, nullptr, nullptr);
+  }
+  cl_command_queue queue;
+  cl::Buffer buffer;
+  cl::Kernel kernel;
+};
+
+// main returns while two threads are in the middle of OpenCL.
+int exit_with_threads() {
+  auto* setup = new Setup(all_devices().front());
+  for (int i = 0; i < 2; ++i) {
+    std::thread([ready = new Ready(*setup)] {
+      for (;;) {
+        ready->work();
+      }
+    }).detach();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  say("leaving");
+  return 0;
+}
+
+// exit() in a signal handler that comes at any moment of an OpenCL call.
+int exit_from_handler() {
+  auto* setup = new Setup(all_devices().front());
+  auto* ready = new Ready(*setup);
+  ready->work();
+  say("started");
+  std::signal(SIGALRM, [](int) { std::exit(0); });
+  const itimerval soon{{0, 0}, {0, 20'000}};
+  ::setitimer(ITIMER_REAL, &soon, nullptr);
+  for (;;) {
+    ready->work();
+  }
+}
+
+// A child that no fork handler knows of exits; the parent's session must not notice.
+int clone_and_exit() {
+  auto* setup = new Setup(all_devices().front());
+  bool right = compute_and_check(*setup, 1);
+  for (int i = 0; i < 3; ++i) {
+    const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (child == 0) {
+      std::exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+    right = compute_and_check(*setup, 2) && right;
+  }
+  say(right ? "parent right" : "parent WRONG");
+  return right ? 0 : 1;
+}
+
+// Builds the program in a file, and says how long that took.
+int build_file(const std::string& path) {
+  std::ifstream file(path);
+  const std::string source{std::istreambuf_iterator<char>(file), {}};
+  const cl::Context context(all_devices().front());
+  const auto begin = Clock::now();
+  cl::Program(context, source).build();
+  say("built after " + milliseconds_since(begin));
+  return 0;
+}
+
 int print_in_order() {
   Setup setup(all_devices().front());
   for (int line = 0; line < 100; ++line) {
@@ -301,6 +379,10 @@ int main(int argc, char** argv) {
       {"fork-in-the-middle", fork_in_the_middle},
       {"fork-first", fork_first},
       {"print-in-order", print_in_order},
+      {"build", [&] { return build_file(argc > 2 ? argv[2] : ""); }},
+      {"exit-with-threads", exit_with_threads},
+      {"exit-from-handler", exit_from_handler},
+      {"clone-and-exit", clone_and_exit},
   };
   if (!modes.contains(mode)) {
     std::fprintf(stderr, "client_program: no mode \"%s\"\n", mode.c_str());

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "farcl/base/archive.hpp"
+#include "farcl/base/content_hash.hpp"
 #include "farcl/base/kernel_info.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +36,9 @@ enum class CompileStatus : std::uint8_t {
   kInvalidCompilerOptions, ///< CL_INVALID_COMPILER_OPTIONS (stage kCompile)
   kInvalidLinkerOptions,   ///< CL_INVALID_LINKER_OPTIONS (stage kLink)
   kInvalidBinary,          ///< CL_INVALID_BINARY: an input was not made by this compiler, or is damaged
+  kSourceWanted,           ///< nothing is known under CompileRequest::hash
 };
-constexpr bool is_known(CompileStatus status) { return status <= CompileStatus::kInvalidBinary; }
+constexpr bool is_known(CompileStatus status) { return status <= CompileStatus::kSourceWanted; }
 
 /// A file that the source may #include. `path` as the program names it ("kernels/a.h"), or as an -I folder and the name give
 /// it ("/home/me/inc/a.h" for -I /home/me/inc and #include "a.h").
@@ -61,11 +64,13 @@ struct CompileRequest {
   std::vector<Binary> inputs;  ///< kLink: any number; kBuild: exactly one, if `source` is empty
   std::vector<Header> headers; ///< for kBuild and kCompile
   std::string options;         ///< exactly as the API call got them
+  /// Everything above is left out, because the service may know it: the hash that add_program makes of it.
+  std::optional<ContentHash> hash;
 
   static constexpr auto fields() {
     using T = CompileRequest;
     return std::tuple(field("stage", &T::stage), field("source", &T::source, kMaxSourceBytes), field("inputs", &T::inputs, kMaxInputs),
-                      field("headers", &T::headers, kMaxHeaders), field("options", &T::options, kMaxOptionsBytes));
+                      field("headers", &T::headers, kMaxHeaders), field("options", &T::options, kMaxOptionsBytes), field("hash", &T::hash));
   }
 };
 

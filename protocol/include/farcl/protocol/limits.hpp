@@ -15,6 +15,7 @@ inline constexpr std::uint64_t kMaxWaitListEvents = 4096;
 inline constexpr std::uint64_t kMaxKernelArgumentBytes = 4096; ///< one argument by value
 inline constexpr std::uint64_t kMaxFillPatternBytes = 128;
 inline constexpr std::uint64_t kMaxSourceBytes = 8u << 20;
+inline constexpr std::uint64_t kSourceAlongBytes = 64u << 10; ///< a larger program is first asked for by its hash
 inline constexpr std::uint64_t kMaxHeadersPerBuild = 4096;
 inline constexpr std::uint64_t kMaxBuildOptionsBytes = 64u << 10;
 inline constexpr std::uint64_t kMaxBuildLogBytes = 1u << 20;

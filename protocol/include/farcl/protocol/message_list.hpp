@@ -16,13 +16,13 @@ template <class... Messages>
 struct MessageList {};
 
 /// What a client sends to a server.
-using ClientMessages = MessageList<Goodbye, CreateContext, CreateQueue, ReleaseObject, ReleaseEvents, CreateUserEvent, SetUserEventStatus,
+using ClientMessages = MessageList<Goodbye, Leaving, CreateContext, CreateQueue, ReleaseObject, ReleaseEvents, CreateUserEvent, SetUserEventStatus,
                                    CreateBuffer, CreateSubBuffer, BuildProgram, GetProgramBinary, EnqueueKernel, EnqueueRead, EnqueueWrite,
                                    EnqueueCopy, EnqueueFill, EnqueueMarker, Finish>;
 
 /// What a server sends to a client.
 using ServerMessages =
-    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, ProgramBinary, Completions, ReadResult, Finished>;
+    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, SourceWanted, ProgramBinary, Completions, ReadResult, Finished>;
 
 /// The reply that answers a request, void where none does. What documentation and tests go by.
 template <class Message>

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace farcl {
@@ -34,6 +35,11 @@ public:
   };
 
   [[nodiscard]] Access lock() { return Access(mutex_, value_); }
+  /// Nothing when somebody holds it, whoever that is.
+  [[nodiscard]] std::optional<Access> try_lock() {
+    std::unique_lock<std::mutex> held(mutex_, std::try_to_lock);
+    return held.owns_lock() ? std::optional<Access>(Access(std::move(held), value_)) : std::nullopt;
+  }
 
   /// Runs `function(T&)` under the lock and returns what it returns.
   template <class Function>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "farcl/base/archive.hpp"
+#include "farcl/base/content_hash.hpp"
 #include "farcl/base/kernel_info.hpp"
 #include "farcl/protocol/frame.hpp"
 #include "farcl/protocol/ids.hpp"
@@ -32,7 +33,13 @@ struct ProgramInput { ///< another program of this session, compiled before
   ProgramId program;
   static constexpr auto fields() { return std::tuple(field("program", &ProgramInput::program)); }
 };
-using BuildInput = std::variant<SourceInput, BinaryInput, ProgramInput>;
+/// A source with its headers and options, by hash (add_program): for a large one that the server may know from anybody. The request has
+/// nothing else beside it then. The server answers BuildDone, or SourceWanted.
+struct HashedInput {
+  ContentHash hash{};
+  static constexpr auto fields() { return std::tuple(field("hash", &HashedInput::hash)); }
+};
+using BuildInput = std::variant<SourceInput, BinaryInput, ProgramInput, HashedInput>;
 
 struct BuildHeader {
   std::string path; ///< as the source names it, or as found under an -I folder
@@ -42,7 +49,7 @@ struct BuildHeader {
   }
 };
 
-/// Answered by one BuildDone. The program id may be new or have been built before; the new result replaces the old one for
+/// Answered by one BuildDone, or by SourceWanted. The program id may be new or have been built before; the new result replaces the old one for
 /// launches that follow.
 struct BuildProgram {
   static constexpr Opcode kOpcode = 64;
@@ -76,6 +83,13 @@ struct BuildDone {
     return std::tuple(field("request", &T::request), field("status", &T::status), field("binary_type", &T::binary_type),
                       field("binary_bytes", &T::binary_bytes), field("log", &T::log, kMaxBuildLogBytes), field("info", &T::info));
   }
+};
+
+/// Answers a BuildProgram with a HashedInput that the server does not know: the client asks again, with the source.
+struct SourceWanted {
+  static constexpr Opcode kOpcode = 68;
+  RequestId request;
+  static constexpr auto fields() { return std::tuple(field("request", &SourceWanted::request)); }
 };
 
 struct GetProgramBinary {

@@ -52,6 +52,13 @@ struct Goodbye {
   static constexpr auto fields() { return std::tuple(); }
 };
 
+/// Client to server: the program is about to exit. Everything goes on as before, but once the connection has closed nobody will come
+/// back, and the session ends at once.
+struct Leaving {
+  static constexpr Opcode kOpcode = 27;
+  static constexpr auto fields() { return std::tuple(); }
+};
+
 /// Server to client: the session ends now, this is why. A protocol error or a limit that cannot be survived.
 struct SessionFailed {
   static constexpr Opcode kOpcode = 18;
