@@ -9,6 +9,9 @@ namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+/// What LogicalLines looks at; everything else goes into the line as it is, in one piece.
+bool is_special(char c) { return c == '\\' || c == '/' || c == '\n' || c == '"' || c == '\''; }
+
 void skip_blanks(std::string_view& text) {
   while (!text.empty() && is_blank(text.front())) {
     text.remove_prefix(1);
@@ -61,7 +64,11 @@ private:
     } else if (text_[at_] == '"' || text_[at_] == '\'') {
       take_literal(line);
     } else {
-      line += text_[at_++];
+      const std::size_t begin = at_++;
+      while (at_ < text_.size() && !is_special(text_[at_])) {
+        ++at_;
+      }
+      line += text_.substr(begin, at_ - begin);
     }
     return true;
   }
@@ -73,8 +80,18 @@ private:
            line.find("include") < open;
   }
   void skip_line_comment() {
-    while (at_ < text_.size() && text_[at_] != '\n') {
-      at_ += starts("\\\n") ? 2 : starts("\\\r\n") ? 3 : 1;
+    for (;;) {
+      const std::size_t end = text_.find('\n', at_);
+      if (end == std::string_view::npos) {
+        at_ = text_.size();
+        return;
+      }
+      const std::string_view comment = text_.substr(at_, end - at_);
+      if (!comment.ends_with('\\') && !comment.ends_with("\\\r")) {
+        at_ = end;
+        return;
+      }
+      at_ = end + 1;
     }
   }
   /// A literal hides comment marks; it ends at the line's end at the latest.

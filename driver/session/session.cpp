@@ -22,8 +22,8 @@ unsigned usable_cores() {
 
 ServerSession::ServerSession(SessionOptions options)
     : options_(std::move(options)), log_("farcl", "session", options_.log_level),
-      spin_(usable_cores() > 1 ? options_.spin : std::min(options_.spin, std::chrono::microseconds(5))),
-      process_(::getpid()), state_(receiver_.received_sequence()) {}
+      spin_(usable_cores() > 1 ? options_.spin : std::min(options_.spin, std::chrono::microseconds(5))), process_(::getpid()),
+      state_(receiver_.received_sequence()) {}
 
 ServerSession::~ServerSession() = default;
 

@@ -129,8 +129,13 @@ Result<BuildChild> BuildChild::prepare(Compiler& compiler, const BuildLimits& li
 }
 
 bool BuildChild::is_ready() const {
-  pollfd entries[2] = {{talk_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}};
-  return ::poll(entries, 2, 0) > 0 && entries[0].revents == POLLIN && entries[1].revents == 0;
+  pollfd said{talk_.get(), POLLIN, 0};
+  return !has_ended() && ::poll(&said, 1, 0) > 0;
+}
+
+bool BuildChild::has_ended() const {
+  pollfd ended{process_.get(), POLLIN, 0};
+  return ::poll(&ended, 1, 0) > 0;
 }
 
 Status BuildChild::give(const CompileRequest& request, bool may_optimise) {

@@ -21,6 +21,7 @@ public:
   static Result<BuildChild> prepare(Compiler& compiler, const BuildLimits& limits, bool warm);
   /// It is warm, and alive.
   [[nodiscard]] bool is_ready() const;
+  [[nodiscard]] bool has_ended() const;
   /// The one request that it gets. `may_optimise` false: the second try, after a time-out or a crash.
   Status give(const CompileRequest& request, bool may_optimise);
   BuildChild(BuildChild&& other) noexcept;

@@ -21,8 +21,9 @@ std::string_view log_setting() {
 }
 
 constexpr int kIdlePollMs = 60'000;
-/// A fresh service first answers what is there.
-constexpr int kWarmUpDelayMs = 20;
+/// A fresh service first answers what is there; a busy one does nothing in advance.
+constexpr int kQuietMs = 20;
+constexpr auto kSparePause = std::chrono::seconds(10); ///< after a failed fork
 
 /// Of all that a build gets. For programs from source it is what the client makes too.
 ContentHash hash_of(const CompileRequest& request) {
@@ -54,9 +55,11 @@ void Service::warm_up() {
   }
 }
 
+bool Service::wants_spare() const { return !spare_ && waiting_.empty() && running_.empty() && Clock::now() >= next_spare_; }
+
 int Service::poll_limit_ms() const {
-  if (!is_warm_) {
-    return kWarmUpDelayMs;
+  if (!is_warm_ || wants_spare()) {
+    return kQuietMs;
   }
   Clock::time_point next = Clock::now() + std::chrono::milliseconds(kIdlePollMs);
   for (const Build& build : running_) {
@@ -87,6 +90,9 @@ bool Service::turn() {
   }
   if (ready == 0) {
     warm_up();
+    if (wants_spare()) {
+      make_spare();
+    }
   }
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (entries[i + 1].revents != 0 && !serve(ids[i], connections_.at(ids[i]), entries[i + 1].revents)) {
@@ -98,7 +104,6 @@ bool Service::turn() {
   }
   finish_builds();
   start_builds();
-  make_spare();
   return true;
 }
 
@@ -237,20 +242,20 @@ Result<BuildChild> Service::child_for_build() {
     spare_.reset();
     return child;
   }
+  if (spare_ && spare_->has_ended()) {
+    spare_.reset();
+  }
   return BuildChild::prepare(*compiler_, options_.limits, false);
 }
 
-/// While one build runs: the next of a row of builds finds its child ready, and on one more core that costs the first nothing. With more
-/// builds than one the cores have better things to do.
+/// When nobody has wanted anything for a moment: it costs as much as a small build.
 void Service::make_spare() {
-  if (!is_warm_ || spare_ || !waiting_.empty() || running_.size() > 1) {
-    return;
-  }
   auto child = BuildChild::prepare(*compiler_, options_.limits, true);
   if (child) {
     spare_ = std::move(*child);
   } else {
     log_.debug("no build child in reserve: " + child.error().message);
+    next_spare_ = Clock::now() + kSparePause;
   }
 }
 
@@ -258,16 +263,13 @@ void Service::finish_builds() {
   std::list<Build> ended;
   for (auto build = running_.begin(); build != running_.end();) {
     const auto next = std::next(build);
-    pollfd entry{build->child.fd(), POLLIN, 0};
-    const bool has_ended = ::poll(&entry, 1, 0) > 0;
-    if (has_ended || Clock::now() >= build->child.deadline()) {
+    if (build->child.has_ended() || Clock::now() >= build->child.deadline()) {
       ended.splice(ended.end(), running_, build);
     }
     build = next;
   }
   for (Build& build : ended) {
-    pollfd entry{build.child.fd(), POLLIN, 0};
-    const bool timed_out = ::poll(&entry, 1, 0) <= 0;
+    const bool timed_out = !build.child.has_ended();
     finish_build(std::move(build), timed_out);
   }
 }

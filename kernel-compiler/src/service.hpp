@@ -81,6 +81,7 @@ private:
   void start_builds();
   void start_build(Job job, bool second_try, const std::string& earlier_log);
   Result<BuildChild> child_for_build();
+  [[nodiscard]] bool wants_spare() const;
   void make_spare();
   void finish_builds();
   void finish_build(Build build, bool timed_out);
@@ -101,6 +102,7 @@ private:
   std::deque<Job> waiting_;
   std::list<Build> running_;
   std::optional<BuildChild> spare_; ///< warm, or making itself warm, for the next build
+  std::chrono::steady_clock::time_point next_spare_{};
   std::chrono::steady_clock::time_point next_log_{};
   std::uint64_t deaths_not_logged_ = 0;
 };

@@ -172,7 +172,7 @@ TEST(RoundTrips, ALargeSourceIsAskedForByItsHash) {
   asked.listen(b);
   const std::string large = "kernel void simple() {} //" + std::string(protocol::kSourceAlongBytes, 'x');
   const char* text = large.c_str();
-  cl_program program = api.clCreateProgramWithSource(b.context, 1, &text, nullptr, nullptr);
+  cl_program program = api.clCreateProgramWithSource(b.other_context, 1, &text, nullptr, nullptr);
   const auto build = [&] { return api.clBuildProgram(program, 0, nullptr, "-DX", nullptr, nullptr); };
   EXPECT_EQ(trips(build), 2u);
   EXPECT_EQ(asked.hashes, 1u);

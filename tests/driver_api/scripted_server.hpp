@@ -20,9 +20,9 @@ namespace farcl::test {
 struct Script {
   std::function<protocol::BuildDone(const protocol::BuildProgram&)> on_build;
   std::function<bool(const protocol::BuildProgram&)> wants_source; ///< answers SourceWanted
-  std::int32_t read_status = 0;   ///< of the reads that follow
-  std::int32_t finish_status = 0; ///< of the next Finish
-  ByteVector binary;              ///< what GetProgramBinary gives
+  std::int32_t read_status = 0;                                    ///< of the reads that follow
+  std::int32_t finish_status = 0;                                  ///< of the next Finish
+  ByteVector binary;                                               ///< what GetProgramBinary gives
 };
 
 class ScriptedServer final : private net::FrameSink {

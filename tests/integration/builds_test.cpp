@@ -19,7 +19,7 @@ constexpr int kAttempts = 3; ///< a busy machine is no fault
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// Takes the compiler a good part of a second, and nobody has built it before.
-std::string slow_source(int kernels = 250) {
+std::string slow_source(int kernels = 12) {
   static std::atomic<int> made{0};
   const std::string mark = std::to_string(::getpid()) + std::to_string(++made);
   std::string source = "constant int mark = " + mark + ";\n";

@@ -2,8 +2,8 @@
 //
 //   counting_program THREADS START_MS DURATION_MS
 //
-// Each thread has a queue, a kernel and a buffer of its own, on one device. They begin together at START_MS of CLOCK_MONOTONIC (0: as soon as
-// they can); a program that was not ready in time says "late". Afterwards one line per thread: "count N". DURATION_MS 0: one round, then
+// Each thread has a queue, a kernel and a buffer of its own, on one device. They begin together at START_MS of CLOCK_MONOTONIC (0: as soon
+// as they can); a program that was not ready in time says "late". Afterwards one line per thread: "count N". DURATION_MS 0: one round, then
 // "idle", and everything stays open until the program is ended.
 #define CL_HPP_ENABLE_EXCEPTIONS
 #define CL_HPP_TARGET_OPENCL_VERSION 120

@@ -14,7 +14,7 @@ namespace farcl::protocol {
 
 template <class... Messages>
 struct MessageList {};
-
+// clang-format off: a message that is added moves one line, not all
 /// What a client sends to a server.
 using ClientMessages = MessageList<Goodbye, Leaving, CreateContext, CreateQueue, ReleaseObject, ReleaseEvents, CreateUserEvent, SetUserEventStatus,
                                    CreateBuffer, CreateSubBuffer, BuildProgram, GetProgramBinary, EnqueueKernel, EnqueueRead, EnqueueWrite,
@@ -23,7 +23,7 @@ using ClientMessages = MessageList<Goodbye, Leaving, CreateContext, CreateQueue,
 /// What a server sends to a client.
 using ServerMessages =
     MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, SourceWanted, ProgramBinary, Completions, ReadResult, Finished>;
-
+// clang-format on
 /// The reply that answers a request, void where none does. What documentation and tests go by.
 template <class Message>
 struct ReplyOf {

@@ -49,8 +49,8 @@ struct BuildHeader {
   }
 };
 
-/// Answered by one BuildDone, or by SourceWanted. The program id may be new or have been built before; the new result replaces the old one for
-/// launches that follow.
+/// Answered by one BuildDone, or by SourceWanted. The program id may be new or have been built before; the new result replaces the old one
+/// for launches that follow.
 struct BuildProgram {
   static constexpr Opcode kOpcode = 64;
   RequestId request;
