@@ -194,6 +194,7 @@ void ServerSession::poll_event() {
     return; // somebody reads already
   }
   state->reader_present = true;
+  state->forecast.flushed(Clock::now());
   (void)flush_locked(*state, true);
   state.lock().unlock();
   if (transport_) { // repairing takes time: not here

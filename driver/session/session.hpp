@@ -14,6 +14,7 @@
 #include "driver/objects/event.hpp"
 #include "driver/objects/kernel.hpp"
 #include "driver/objects/queue.hpp"
+#include "driver/session/flush_forecast.hpp"
 #include "driver/session/id_table.hpp"
 #include "driver/session/transfers.hpp"
 #include "farcl/base/guarded.hpp"
@@ -169,6 +170,7 @@ private:
 
     net::FrameSender sender;
     Clock::time_point unsent_since{}; ///< zero: nothing is collected
+    FlushForecast forecast;
     IdTable<protocol::EventId, Ref<Event>> events;
     IdTable<protocol::RequestId, PendingReply*> replies;
     IdTable<protocol::TransferId, IncomingRead*> reads;
@@ -210,6 +212,7 @@ private:
   template <class Message>
   std::uint64_t append(Access& state, const Message& message);
   void after_append(State& state, bool was_clean);
+  void flush_collected(State& state);
   /// Sends what is there; false when the transport takes no more now. `all`: also releases of events that wait for company.
   bool flush_locked(State& state, bool all);
   void append_released_events(State& state);

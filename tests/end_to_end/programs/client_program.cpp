@@ -275,6 +275,15 @@ int fork_first() {
   return right && status == 0 ? 0 : 1;
 }
 
+// Works, then does nothing for a while, with everything alive.
+int fall_silent() {
+  Setup setup(all_devices().front());
+  const bool right = compute_and_check(setup, 8);
+  say(right ? "silent" : "WRONG");
+  ::sleep(30);
+  return right && compute_and_check(setup, 9) ? 0 : 1;
+}
+
 int print_in_order() {
   Setup setup(all_devices().front());
   for (int line = 0; line < 100; ++line) {
@@ -300,6 +309,7 @@ int main(int argc, char** argv) {
       {"wait-forever", wait_forever},
       {"fork-in-the-middle", fork_in_the_middle},
       {"fork-first", fork_first},
+      {"fall-silent", fall_silent},
       {"print-in-order", print_in_order},
   };
   if (!modes.contains(mode)) {
