@@ -113,9 +113,8 @@ void ReadStreams::next_chunk(Stream& stream) {
 
 void ReadStreams::send_in_place(Stream& stream, std::uint64_t size_bytes) {
   Command& command = *stream.command;
-  const std::uint64_t last =
-      sender_.append_bulk(std::get<ReadWork>(command.work).transfer, stream.sent_bytes,
-                          stream.in_place.subspan(stream.sent_bytes, size_bytes), stream.lease);
+  const std::uint64_t last = sender_.append_bulk(std::get<ReadWork>(command.work).transfer, stream.sent_bytes,
+                                                 stream.in_place.subspan(stream.sent_bytes, size_bytes), stream.lease);
   stream.sent_bytes += size_bytes;
   if (stream.sent_bytes == stream.in_place.size()) {
     stream.last_sequence = last;

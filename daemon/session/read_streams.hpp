@@ -36,8 +36,8 @@ private:
   struct Stream {
     Command* command = nullptr;
     std::uint64_t sent_bytes = 0;
-    std::shared_ptr<Chunk> fetching; ///< the device writes to it
-    ConstBytes in_place;             ///< the whole read, where it is sent from the buffer itself
+    std::shared_ptr<Chunk> fetching;    ///< the device writes to it
+    ConstBytes in_place;                ///< the whole read, where it is sent from the buffer itself
     std::shared_ptr<MemoryPtr> lease{}; ///< keeps that memory; its address names the stream's pieces in the sender
     std::uint64_t last_sequence = 0;    ///< of the last chunk of such a read, once it has been appended
   };

@@ -75,8 +75,9 @@ void ServerSession::install(net::TransportPtr transport) {
 }
 
 // The flush rule (design.md, "The rule that decides speed"). The first command of an idle session is sent by its caller at once, unless
-// a flush has followed the last ones so soon that one write for both is better (FlushForecast). While something is in flight, later messages collect until there are 16 KiB of them, until they are 20 µs old (looked at here, by the next
-// call), until the reader hears an acknowledgement, or until somebody waits or flushes; the io thread bounds all that to a tick.
+// a flush has followed the last ones so soon that one write for both is better (FlushForecast). While something is in flight, later
+// messages collect until there are 16 KiB of them, until they are 20 µs old (looked at here, by the next call), until the reader hears an
+// acknowledgement, or until somebody waits or flushes; the io thread bounds all that to a tick.
 void ServerSession::after_append(State& state, bool was_clean) {
   if (was_clean) {
     // The io thread's tick sends what is left to a flush that does not come.

@@ -181,10 +181,10 @@ private:
     std::uint64_t commands_in_flight = 0; ///< upper bound: enqueued and not covered by an answered Finish
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
-    unsigned waiters = 0;                                                                                 ///< on `progress`
-    unsigned waits = 0;                                                                                   ///< that read themselves
-    std::chrono::nanoseconds wait_cost[2] = {std::chrono::nanoseconds(0), std::chrono::microseconds(20)}; ///< of a full and a brief spin
-    Clock::time_point ping_sent{};                                                                        ///< zero: none is outstanding
+    unsigned waiters = 0;                                                                                   ///< on `progress`
+    unsigned waits = 0;                                                                                     ///< that read themselves
+    std::chrono::nanoseconds wait_cost[2] = {std::chrono::microseconds(10), std::chrono::microseconds(20)}; ///< of a full and a brief spin
+    Clock::time_point ping_sent{};                                                                          ///< zero: none is outstanding
     std::string death_sentence;
   };
   using Access = Guarded<State>::Access;

@@ -180,8 +180,9 @@ int run_counted() {
   Config config;
   config.servers = "127.0.0.1";
   config.spin_us = 0;
-  driver::Runtime::instance().reset_for_tests(
-      config, [&server](const net::ServerAddress&, const Config&) -> net::Connector { return [&server](const protocol::Hello&) { return server.connect(); }; });
+  driver::Runtime::instance().reset_for_tests(config, [&server](const net::ServerAddress&, const Config&) -> net::Connector {
+    return [&server](const protocol::Hello&) { return server.connect(); };
+  });
   const Client client;
   standing_ns = real_ns(CLOCK_MONOTONIC);
   clock_stands = true;

@@ -18,7 +18,8 @@ void add_launch(std::vector<TraceStamp>& client, std::vector<TraceStamp>& worker
   if (in_one_write) {
     client.insert(client.end(), {{at + 150, kWaiting}, {at + 200, kSending}, {at + 3200, kSent}});
   } else {
-    client.insert(client.end(), {{at + 200, kSending}, {at + 3200, kSent}, {at + 3300, kWaiting}, {at + 3400, kSending}, {at + 5400, kSent}});
+    client.insert(client.end(),
+                  {{at + 200, kSending}, {at + 3200, kSent}, {at + 3300, kWaiting}, {at + 3400, kSending}, {at + 5400, kSent}});
   }
   worker.insert(worker.end(), {{at + 2200, kReceived}, {at + 2300, kDecoded}, {at + 2500, kRunning}, {at + 2600, kRan}});
   if (!in_one_write) {
@@ -48,8 +49,8 @@ TEST(LaunchTrace, StepsAddUpToTheWhole) {
     const LaunchTable table = tabulate_launches(client, worker);
     EXPECT_EQ(table.launches, 10u);
     EXPECT_NEAR(table.whole.median_us, 8.3, 1e-9);
-    const double sum =
-        std::accumulate(table.steps.begin(), table.steps.end(), 0.0, [](double so_far, const LaunchStep& one) { return so_far + one.median_us; });
+    const double sum = std::accumulate(table.steps.begin(), table.steps.end(), 0.0,
+                                       [](double so_far, const LaunchStep& one) { return so_far + one.median_us; });
     EXPECT_NEAR(sum, 8.3, 1e-9);
     EXPECT_NEAR(step(table, "encode"), 0.1, 1e-9);
     EXPECT_NEAR(step(table, "write"), 2.0, 1e-9); // until the worker has it

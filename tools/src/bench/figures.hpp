@@ -13,7 +13,7 @@ struct BenchOptions {
   bool as_json = false;
   bool over_unix = false;
   bool latency_only = false;
-  bool trace = false; ///< only the table of where a launch spends its time
+  bool trace = false;   ///< only the table of where a launch spends its time
   std::string platform; ///< measure this installed platform instead of a FarCL server
 
   [[nodiscard]] Effort effort(std::size_t repetitions) const {
