@@ -147,7 +147,7 @@ TEST_F(ResumeReadTest, BytesOfAReadAreSentAgainAsTheyWere) {
   client->sender().append(p::EnqueueFill{{kQueue, {}, false, {}}, kBuffer, 0, kBufferBytes, four});
   client->flush();
   ASSERT_TRUE(client->until([&] { return client->reads.count(20) != 0; }));
-  EXPECT_EQ(client->connections, 2);
+  EXPECT_GE(client->connections, 2);
   EXPECT_EQ(client->bulk[20], all);
   EXPECT_EQ(*client->read(kQueue, kBuffer, 0, 4), four);
 }
