@@ -42,7 +42,7 @@ enum class WorkerState : std::uint32_t {
 struct RunningSlot {
   std::atomic<std::uint32_t> sequence{0}; ///< odd: being written
   std::atomic<std::uint32_t> name_bytes{0};
-  std::atomic<std::uint64_t> since_ns{0}; ///< monotonic_ns() at its start; 0: nothing runs
+  std::atomic<std::uint64_t> since_ns{0}; ///< its start on the clock of monotonic_ns(), a few milliseconds early; 0: nothing runs
   std::array<std::atomic<std::uint64_t>, kRunningNameBytes / 8> name{};
 
   /// Costs a few stores: fit for every launch. `kernel_name` is cut at kRunningNameBytes.

@@ -66,6 +66,7 @@ struct NdRange {
   std::array<std::uint64_t, 3> global_offset{};
   std::array<std::uint64_t, 3> global_size{1, 1, 1};
   std::array<std::uint64_t, 3> local_size{}; ///< zeros: the device chooses
+  friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
 struct Launch {

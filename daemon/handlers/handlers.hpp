@@ -43,6 +43,9 @@ public:
     return protocol::Dispatcher<protocol::ClientMessages, Handlers>::dispatch(*this, opcode, payload);
   }
 
+  /// Launches are decoded into the same value again and again.
+  protocol::EnqueueKernel& recycled(std::type_identity<protocol::EnqueueKernel>) noexcept { return launch_; }
+
 private:
   [[nodiscard]] Status check_object_limit() const;
   // memory.cpp
@@ -65,6 +68,7 @@ private:
   cl_int set_up_argument(Command& command, const protocol::KernelArgument& argument, const ArgumentInfo& info, std::size_t& value_bytes);
 
   SessionState& state_;
+  protocol::EnqueueKernel launch_;
 };
 
 } // namespace farcl::daemon

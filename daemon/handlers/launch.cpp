@@ -1,8 +1,8 @@
 // Kernel launches: the hot path. A launch is checked against what the build said about the kernel and turned into a Launch that
 // refers to the command's own copies.
 #include "daemon/handlers/handlers.hpp"
+#include "farcl/base/trace.hpp"
 
-#include <bit>
 #include <cstring>
 
 namespace farcl::daemon {
@@ -14,8 +14,9 @@ constexpr std::size_t kUncountedValueBytes = 1024;
 constexpr std::uint64_t kMaxWorkItems = std::uint64_t{1} << 56;
 
 std::size_t value_alignment(const ArgumentInfo& info) {
-  return std::has_single_bit(info.alignment_bytes) && info.alignment_bytes <= sizeof(ValueBlock) ? info.alignment_bytes
-                                                                                                 : sizeof(ValueBlock);
+  // Not std::has_single_bit: where the processor's popcount may not be used that is a call of a function.
+  const std::size_t alignment = info.alignment_bytes;
+  return alignment != 0 && (alignment & (alignment - 1)) == 0 && alignment <= sizeof(ValueBlock) ? alignment : sizeof(ValueBlock);
 }
 
 /// True if the product of the three is at most `limit`.
@@ -71,6 +72,7 @@ cl_int check_range(const protocol::EnqueueKernel& message, const KernelInfo& inf
 } // namespace
 
 Status Handlers::handle(protocol::EnqueueKernel&& message) {
+  trace(TracePoint::kDecoded);
   auto command = new_command(message.command);
   if (!command) {
     return pass_on(std::move(command));
@@ -155,7 +157,7 @@ cl_int Handlers::set_up_argument(Command& command, const protocol::KernelArgumen
       return CL_INVALID_ARG_SIZE;
     }
     const std::size_t alignment = value_alignment(info);
-    value_bytes = (value_bytes + alignment - 1) / alignment * alignment;
+    value_bytes = (value_bytes + alignment - 1) & ~(alignment - 1);
     made.value_offset = static_cast<std::uint32_t>(value_bytes);
     made.size_bytes = value->bytes.size();
     value_bytes += value->bytes.size();

@@ -69,6 +69,7 @@ struct Command {
   bool entered = false;
   bool running = false;
   bool awaits_bytes = false;   ///< holds itself until its transfer has come
+  bool announced = false;      ///< its end has been told already
   cl_int failure = CL_SUCCESS; ///< why it will not run
   Command* ready_next = nullptr;
   Command* queue_previous = nullptr;

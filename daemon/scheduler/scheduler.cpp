@@ -29,7 +29,7 @@ Command& Scheduler::new_command() {
 void Scheduler::recycle(Command& command) {
   command.edges = command.last_edge = nullptr;
   command.unmet = 0;
-  command.entered = command.running = command.awaits_bytes = command.notify = false;
+  command.entered = command.running = command.awaits_bytes = command.announced = command.notify = false;
   command.failure = CL_SUCCESS;
   command.ready_next = command.queue_previous = command.queue_next = nullptr;
   command.queue.reset();
@@ -191,8 +191,15 @@ void Scheduler::complete(Command& command, cl_int status) {
     }
   }
   --in_flight_;
-  runner_.completed(command, status);
+  announce(command, status);
   recycle(command);
+}
+
+void Scheduler::announce(Command& command, cl_int status) {
+  if (!command.announced) {
+    command.announced = true;
+    runner_.completed(command, status);
+  }
 }
 
 bool Scheduler::set_user_event(protocol::EventId id, cl_int status) {

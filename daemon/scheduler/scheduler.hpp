@@ -23,7 +23,7 @@ public:
   virtual ~Runner() = default;
   /// The command's turn has come. Ends with a call of Scheduler::complete, now or later.
   virtual void start(Command& command) = 0;
-  /// The command is complete (`status` CL_COMPLETE or negative). It is recycled when this returns.
+  /// The command is complete (`status` CL_COMPLETE or negative).
   virtual void completed(Command& command, cl_int status) = 0;
 };
 
@@ -58,6 +58,8 @@ public:
   [[nodiscard]] Status enter(Command& command, std::span<const protocol::EventId> wait_list = {}, Ordering ordering = Ordering::kPlain,
                              bool barrier = false);
 
+  /// Tells the runner that the command is complete, while the commands behind it still wait for complete().
+  void announce(Command& command, cl_int status);
   void complete(Command& command, cl_int status);
   /// Starts what is ready, and what becomes ready by that.
   void start_ready();

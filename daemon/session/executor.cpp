@@ -1,6 +1,7 @@
 #include "daemon/session/executor.hpp"
 
 #include "daemon/session/objects.hpp"
+#include "farcl/base/trace.hpp"
 
 #include <utility>
 
@@ -102,6 +103,7 @@ void Executor::reply(Command& command, cl_int status) {
   } else if (const auto* finish = std::get_if<FinishWork>(&command.work); finish != nullptr) {
     const cl_int seen = take_unseen(queue);
     outbox_.send(protocol::Finished{finish->request, status < 0 && seen == CL_SUCCESS ? status : seen});
+    trace(TracePoint::kReplied);
   } else if (status < 0 && !command.notify) {
     queue.unseen_failure = CL_OUT_OF_RESOURCES;
   }

@@ -1,8 +1,12 @@
 #include "daemon/session/read_streams.hpp"
 
+#include "daemon/device/rect_walk.hpp"
+#include "daemon/session/objects.hpp"
 #include "farcl/protocol/limits.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 namespace farcl::daemon {
 
@@ -45,7 +49,26 @@ private:
 ReadStreams::ReadStreams(Scheduler& scheduler, net::FrameSender& sender, CompletionSink& sink)
     : scheduler_(scheduler), sender_(sender), sink_(sink), pool_(std::make_shared<Pool>()) {}
 
-void ReadStreams::start(Command& command) { streams_.push_back({&command, 0, nullptr}); }
+namespace {
+/// The read's bytes where they lie, if this process reaches them and they have no gaps.
+ConstBytes bytes_in_place(const ReadWork& work) {
+  const std::byte* base = work.read.source.memory->host_pointer();
+  return base != nullptr && is_contiguous(work.read.rect)
+             ? ConstBytes(base + work.read.source.offset + work.read.rect.offset, work.size_bytes)
+             : ConstBytes();
+}
+
+std::uint64_t clock_if(bool wanted) { return wanted ? device_clock_ns() : 0; }
+} // namespace
+
+void ReadStreams::start(Command& command) {
+  Stream stream{&command, 0, nullptr, bytes_in_place(std::get<ReadWork>(command.work))};
+  if (!stream.in_place.empty()) {
+    stream.lease = std::make_shared<MemoryPtr>(command.buffers.front()->memory);
+    command.times.started_ns = clock_if(command.queue->profiling);
+  }
+  streams_.push_back(std::move(stream));
+}
 
 bool ReadStreams::window_is_open() const {
   return sender_.retained_bytes() < kReadWindowBytes && sender_.unsent_bytes() < kUnsentWindowBytes;
@@ -56,7 +79,9 @@ bool ReadStreams::pump() {
   for (bool progress = true; progress && !streams_.empty();) {
     progress = false;
     for (Stream& stream : streams_) {
-      if (stream.fetching == nullptr && window_is_open()) {
+      if (stream.last_sequence != 0) {
+        any |= give_way(stream);
+      } else if (stream.fetching == nullptr && window_is_open()) {
         next_chunk(stream);
         progress = any = true;
       }
@@ -66,10 +91,55 @@ bool ReadStreams::pump() {
   return any;
 }
 
+// At once, not in the next turn: the same bytes may bring a write to the buffer, which is received in place if nothing is before it.
+void ReadStreams::on_acknowledged() {
+  for (Stream& stream : streams_) {
+    if (stream.last_sequence != 0 && sender_.acknowledged_sequence() >= stream.last_sequence) {
+      end(stream, CL_COMPLETE);
+    }
+  }
+  remove_ended();
+}
+
 void ReadStreams::next_chunk(Stream& stream) {
+  const auto& work = std::get<ReadWork>(stream.command->work);
+  const auto size = std::min<std::uint64_t>(protocol::kBulkChunkBytes, work.size_bytes - stream.sent_bytes);
+  if (stream.in_place.empty()) {
+    fetch_chunk(stream, size);
+  } else {
+    send_in_place(stream, size);
+  }
+}
+
+void ReadStreams::send_in_place(Stream& stream, std::uint64_t size_bytes) {
+  Command& command = *stream.command;
+  const std::uint64_t last = sender_.append_bulk(std::get<ReadWork>(command.work).transfer, stream.sent_bytes,
+                                                 stream.in_place.subspan(stream.sent_bytes, size_bytes), stream.lease);
+  stream.sent_bytes += size_bytes;
+  if (stream.sent_bytes == stream.in_place.size()) {
+    stream.last_sequence = last;
+    command.times.ended_ns = clock_if(command.queue->profiling);
+    scheduler_.announce(command, CL_COMPLETE);
+  }
+}
+
+bool ReadStreams::give_way(Stream& stream) {
+  if (stream.command->edges == nullptr) {
+    return false; // nobody waits: nothing can change the buffer
+  }
+  sender_.replace_bulk(stream.lease.get(), [this](ConstBytes piece) {
+    std::shared_ptr<Chunk> chunk = Pool::take(pool_);
+    std::memcpy(chunk->bytes, piece.data(), piece.size());
+    return std::shared_ptr<const std::byte>(chunk, chunk->bytes);
+  });
+  end(stream, CL_COMPLETE);
+  return true;
+}
+
+void ReadStreams::fetch_chunk(Stream& stream, std::uint64_t size_bytes) {
   auto& work = std::get<ReadWork>(stream.command->work);
   auto chunk = Pool::take(pool_);
-  chunk->size = static_cast<std::size_t>(std::min<std::uint64_t>(protocol::kBulkChunkBytes, work.size_bytes - stream.sent_bytes));
+  chunk->size = static_cast<std::size_t>(size_bytes);
   work.read.skip_bytes = stream.sent_bytes;
   work.read.into = MutableBytes(chunk->bytes, chunk->size);
   Queue& queue = *stream.command->queue;
@@ -94,8 +164,12 @@ void ReadStreams::send_chunk(Stream& stream, std::shared_ptr<Chunk> chunk, const
       return;
     }
   }
-  stream.command = nullptr; // removed by the caller, which may be walking over the streams: nothing may start here
-  scheduler_.complete(command, result.status);
+  end(stream, result.status);
+}
+
+void ReadStreams::end(Stream& stream, cl_int status) {
+  Command& command = *std::exchange(stream.command, nullptr); // removed by the caller, which may be walking over the streams
+  scheduler_.complete(command, status);                       // nothing starts here
 }
 
 bool ReadStreams::on_device_result(Command& command, const DeviceResult& result) {

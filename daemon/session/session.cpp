@@ -181,7 +181,13 @@ Status Session::on_bulk(const protocol::BulkHeader& chunk, std::size_t size) {
   return status;
 }
 
-Status Session::on_acknowledged(std::uint64_t sequence) { return sender_.on_acknowledged(sequence); }
+Status Session::on_acknowledged(std::uint64_t sequence) {
+  auto status = sender_.on_acknowledged(sequence);
+  state_->streams.on_acknowledged();
+  state_->scheduler.start_ready();
+  return status;
+}
+
 void Session::on_ping(std::uint64_t token) { sender_.append_pong(token); }
 
 void Session::acknowledge_if_due() {

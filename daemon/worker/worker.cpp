@@ -4,6 +4,8 @@
 #include "daemon/common/control_messages.hpp"
 #include "daemon/session/session.hpp"
 #include "daemon/worker/fault_handler.hpp"
+#include "farcl/base/config.hpp"
+#include "farcl/base/trace.hpp"
 #include "farcl/net/accept.hpp"
 
 #include <algorithm>
@@ -134,6 +136,9 @@ void Worker::read_control() {
 
 int run_worker(WorkerStart start) {
   install_fault_handler(start.page);
+  if (auto traced = start_trace(read_config().trace, "worker"); !traced) {
+    Logger("farcld", "worker", start.log_level).warn(traced.error().message);
+  }
   auto& worker = *std::make_unique<Worker>(std::move(start)).release(); // see Worker
   worker.start.page->set_state(WorkerState::kReady);
   std::thread([&worker] { worker.read_control(); }).detach();

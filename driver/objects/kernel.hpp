@@ -20,9 +20,9 @@ public:
   [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
   [[nodiscard]] const KernelInfo& info() const noexcept { return info_->kernels[index_]; }
 
-  /// All arguments in order, as EnqueueKernel carries them. Values are views of this kernel's memory: encode them before the call
-  /// returns. As the specification says, a kernel's arguments are not to be set by one thread while another uses the kernel.
-  [[nodiscard]] const std::vector<protocol::KernelArgument>& arguments() const noexcept { return arguments_; }
+  /// All arguments in order, encoded as EnqueueKernel carries them: setting one stores its bytes where they belong, so a launch costs
+  /// one copy. As the specification says, a kernel's arguments are not to be set by one thread while another uses the kernel.
+  [[nodiscard]] Encoded arguments() const noexcept { return {encoded_}; }
   [[nodiscard]] bool all_arguments_set() const noexcept { return unset_count_ == 0; }
   /// Bytes of __local memory that the set arguments ask for.
   [[nodiscard]] std::uint64_t local_argument_bytes() const noexcept { return local_argument_bytes_; }
@@ -38,16 +38,14 @@ private:
   Kernel(const Kernel& other); ///< clCloneKernel
   ~Kernel();
 
-  void mark_set(std::uint32_t index);
-  void point_values_at_storage(); ///< after the storage has been made or copied
+  void store(std::uint32_t index, const void* bytes, std::size_t size);
 
   Ref<Program> program_;
   const std::shared_ptr<const ProgramInfo> info_;
   const std::uint32_t index_;
-  std::vector<protocol::KernelArgument> arguments_;
+  ByteVector encoded_;                ///< the arguments; never resized after construction
+  std::vector<std::uint32_t> places_; ///< of each argument's changing bytes in it
   std::vector<bool> is_set_;
-  std::vector<std::uint32_t> value_offsets_; ///< of each argument in value_storage_
-  ByteVector value_storage_;                 ///< never resized after construction
   std::uint32_t unset_count_ = 0;
   std::uint64_t local_argument_bytes_ = 0;
 };

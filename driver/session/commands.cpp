@@ -1,6 +1,7 @@
 // Commands on their way out: events, wait lists, the limits of what may be in flight.
 #include "driver/session/callback_thread.hpp"
 #include "driver/session/session.hpp"
+#include "farcl/base/trace.hpp"
 
 #include <algorithm>
 
@@ -80,19 +81,21 @@ cl_int ServerSession::submit_read(CommandQueue& queue, protocol::EnqueueRead& me
 
 cl_int ServerSession::submit_kernel(CommandQueue& queue, protocol::EnqueueKernel& message, const Kernel& kernel, WaitList wait_list,
                                     cl_command_type type, Event** event) {
+  trace(TracePoint::kCalled);
   return submit_with(queue, message.command, wait_list, type, event, [&](Access& state) {
     const bool was_clean = state->sender.acknowledged_sequence() == state->sender.last_sequence();
-    // The arguments are encoded from where the kernel keeps them, instead of being copied into the message first.
-    Writer writer(state->sender.begin_frame());
-    const auto write_field = [&](const auto& field) {
+    // The kernel keeps its arguments encoded: they take the place of the message's empty list.
+    const auto field_value = [&](const auto& field) -> decltype(auto) {
       if constexpr (std::is_same_v<std::decay_t<decltype(message.*(field.member))>, std::vector<protocol::KernelArgument>>) {
-        writer.write(kernel.arguments());
+        return kernel.arguments();
       } else {
-        writer.write(message.*(field.member));
+        return (message.*(field.member));
       }
     };
-    std::apply([&](const auto&... field) { (write_field(field), ...); }, protocol::EnqueueKernel::fields());
+    Writer writer(state->sender.begin_frame());
+    std::apply([&](const auto&... field) { writer.write(field_value(field)...); }, protocol::EnqueueKernel::fields());
     const std::uint64_t sequence = state->sender.end_frame(protocol::EnqueueKernel::kOpcode);
+    trace(TracePoint::kEncoded);
     after_append(*state, was_clean);
     return sequence;
   });
@@ -221,6 +224,7 @@ cl_int ServerSession::send_bulk_and_wait(protocol::TransferId transfer, ConstByt
 cl_int ServerSession::finish(CommandQueue& queue) {
   struct FinishReply final : PendingReply {};
   FinishReply reply;
+  trace(TracePoint::kWaiting);
   if (!dead()) {
     Access state = state_.lock();
     if (queue.commands_since_checkpoint_ != 0 || queue.open_checkpoints_ != 0) {
@@ -232,6 +236,7 @@ cl_int ServerSession::finish(CommandQueue& queue) {
       state->commands_in_flight -= std::min(covered, state->commands_in_flight);
     }
   }
+  trace(TracePoint::kReturning);
   if (dead()) {
     return CL_OUT_OF_RESOURCES;
   }

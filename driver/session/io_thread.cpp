@@ -48,6 +48,9 @@ void ServerSession::io_main() {
 bool ServerSession::io_turn() {
   Access state = state_.lock();
   bool had_traffic = state->sender.unsent_bytes() != 0 || !state->outgoing.empty();
+  if (state->sender.unsent_bytes() != 0) {
+    state->forecast.missed();
+  }
   (void)flush_locked(*state, !state->released_events.empty());
   if (state->reader_present) {
     return had_traffic;

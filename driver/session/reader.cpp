@@ -1,22 +1,25 @@
 // Waiting, and reading the socket: what the holder of the reader role does.
 #include "driver/session/session.hpp"
 
+#include <algorithm>
 #include <sched.h>
 
 namespace farcl::driver {
 
 namespace {
 constexpr std::chrono::nanoseconds kBriefSpin{2000};
-constexpr unsigned kProbeEvery = 32;                          ///< waits, of which one tries the other way of waiting
+constexpr unsigned kProbeEvery = 256;                         ///< waits, of which one tries the other way of waiting: too few for the p99
 constexpr std::chrono::nanoseconds kInstructiveWait{1000000}; ///< longer ones say nothing about spinning
-constexpr int kWeight = 4;                                    ///< of the past, in what a way of waiting is thought to cost
+constexpr int kSteps = 8;                                     ///< what a way of waiting is thought to cost changes by such a part of it
+constexpr std::chrono::nanoseconds kLeastStep{100};
 
 std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
 } // namespace
 
 // Spinning saves the 50 µs that waking a sleeping core costs, but where the server shares this core it only keeps the server from
 // running. Which of both holds depends on the scheduler and changes, so it is learnt: each way of waiting (a full spin, a brief one) has
-// a measured cost, the cheaper one is used, and now and then the other is tried.
+// a measured cost, the cheaper one is used, and now and then the other is tried. The cost is the median: a mean lets one wait that was
+// interrupted by somebody else outweigh hundreds that were not, which then all go the slower way.
 void ServerSession::begin_spin(State& state, Wait& wait) {
   const bool probes = ++state.waits % kProbeEvery == 0;
   wait.brief = (state.wait_cost[1] < state.wait_cost[0]) != probes;
@@ -28,7 +31,8 @@ void ServerSession::learn_from_spin(State& state, const Wait& wait) {
   const std::chrono::nanoseconds took = Clock::now() - wait.begin;
   if (took < kInstructiveWait) {
     std::chrono::nanoseconds& cost = state.wait_cost[wait.brief ? 1 : 0];
-    cost = (cost * (kWeight - 1) + took) / kWeight;
+    const std::chrono::nanoseconds step = std::max(cost / kSteps, kLeastStep);
+    cost += took > cost ? step : -step;
   }
 }
 
@@ -194,6 +198,7 @@ void ServerSession::poll_event() {
     return; // somebody reads already
   }
   state->reader_present = true;
+  state->forecast.flushed(Clock::now());
   (void)flush_locked(*state, true);
   state.lock().unlock();
   if (transport_) { // repairing takes time: not here

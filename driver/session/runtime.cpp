@@ -3,6 +3,7 @@
 #include "driver/objects/device.hpp"
 #include "driver/session/session.hpp"
 #include "driver/session/thread.hpp"
+#include "farcl/base/trace.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -131,6 +132,9 @@ void Runtime::connect_all(State& state) {
   std::vector<Attempt> attempts;
   for (const net::ServerAddress& address : list.servers) {
     attempts.push_back({address});
+  }
+  if (auto traced = start_trace(config_.trace, "client"); !traced) {
+    warn_user(traced.error().message);
   }
   const auto deadline = Clock::now() + std::chrono::milliseconds(config_.connect_timeout_ms);
   std::vector<std::thread> threads;

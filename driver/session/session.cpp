@@ -78,22 +78,37 @@ void ServerSession::install(net::TransportPtr transport) {
   last_heard_ns_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-// The flush rule (design.md, "The rule that decides speed"). The first command of an idle session is sent by its caller at once. While
-// something is in flight, later messages collect until there are 16 KiB of them, until they are 20 µs old (looked at here, by the next
-// call), until the reader hears an acknowledgement, or until somebody waits or flushes; the io thread bounds all that to a tick.
+// The flush rule (design.md, "The rule that decides speed"). The first command of an idle session is sent by its caller at once, unless
+// a flush has followed the last ones so soon that one write for both is better (FlushForecast). While something is in flight, later
+// messages collect until there are 16 KiB of them, until they are 20 µs old (looked at here, by the next call), until the reader hears an
+// acknowledgement, or until somebody waits or flushes; the io thread bounds all that to a tick.
 void ServerSession::after_append(State& state, bool was_clean) {
-  if (was_clean || state.sender.unsent_bytes() >= kFlushBytes) {
-    (void)flush_locked(state, false);
+  if (was_clean) {
+    // The io thread's tick sends what is left to a flush that does not come.
+    const bool waits = state.forecast.expects_flush() && io_mode_.load(std::memory_order_relaxed) == IoMode::kTicking;
+    if (!waits) {
+      (void)flush_locked(state, false);
+    }
+    const auto now = Clock::now();
+    state.forecast.first_command(now);
+    state.unsent_since = waits ? now : state.unsent_since;
+  } else if (state.sender.unsent_bytes() >= kFlushBytes) {
+    flush_collected(state);
   } else {
     const auto now = Clock::now();
     if (state.unsent_since == Clock::time_point{}) {
       state.unsent_since = now;
     } else if (now - state.unsent_since >= kFlushAfter) {
-      (void)flush_locked(state, false);
+      flush_collected(state);
     }
   }
   // What stays here needs the io thread's tick; what has been sent needs its heartbeat.
   wake_io_if_asleep(state.sender.unsent_bytes() == 0 && state.outgoing.empty());
+}
+
+void ServerSession::flush_collected(State& state) {
+  state.forecast.missed();
+  (void)flush_locked(state, false);
 }
 
 bool ServerSession::flush_locked(State& state, bool all) {
@@ -179,7 +194,9 @@ void ServerSession::release_event(protocol::EventId event) noexcept {
 
 void ServerSession::flush() {
   if (!dead()) {
-    (void)flush_locked(*state_.lock(), true);
+    Access state = state_.lock();
+    state->forecast.flushed(Clock::now());
+    (void)flush_locked(*state, true);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "driver/objects/event.hpp"
 #include "driver/objects/kernel.hpp"
 #include "driver/objects/queue.hpp"
+#include "driver/session/flush_forecast.hpp"
 #include "driver/session/id_table.hpp"
 #include "driver/session/transfers.hpp"
 #include "farcl/base/guarded.hpp"
@@ -175,6 +176,7 @@ private:
 
     net::FrameSender sender;
     Clock::time_point unsent_since{}; ///< zero: nothing is collected
+    FlushForecast forecast;
     IdTable<protocol::EventId, Ref<Event>> events;
     IdTable<protocol::RequestId, PendingReply*> replies;
     IdTable<protocol::TransferId, IncomingRead*> reads;
@@ -185,10 +187,10 @@ private:
     std::uint64_t commands_in_flight = 0; ///< upper bound: enqueued and not covered by an answered Finish
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
-    unsigned waiters = 0;                                                                                 ///< on `progress`
-    unsigned waits = 0;                                                                                   ///< that read themselves
-    std::chrono::nanoseconds wait_cost[2] = {std::chrono::nanoseconds(0), std::chrono::microseconds(20)}; ///< of a full and a brief spin
-    Clock::time_point ping_sent{};                                                                        ///< zero: none is outstanding
+    unsigned waiters = 0;                                                                                   ///< on `progress`
+    unsigned waits = 0;                                                                                     ///< that read themselves
+    std::chrono::nanoseconds wait_cost[2] = {std::chrono::microseconds(10), std::chrono::microseconds(20)}; ///< of a full and a brief spin
+    Clock::time_point ping_sent{};                                                                          ///< zero: none is outstanding
     std::string death_sentence;
   };
   using Access = Guarded<State>::Access;
@@ -216,6 +218,7 @@ private:
   template <class Message>
   std::uint64_t append(Access& state, const Message& message);
   void after_append(State& state, bool was_clean);
+  void flush_collected(State& state);
   /// Sends what is there; false when the transport takes no more now. `all`: also releases of events that wait for company.
   bool flush_locked(State& state, bool all);
   void append_released_events(State& state);

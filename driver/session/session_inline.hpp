@@ -85,6 +85,7 @@ void ServerSession::wait_until(Access& state, Done done) {
     return;
   }
   count_round_trip();
+  state->forecast.flushed(Clock::now());
   (void)flush_locked(*state, true);
   Wait wait;
   while (!done() && !dead()) {

@@ -129,6 +129,29 @@ TEST(ResumeTest, CutsRightBehindEveryFrame) {
 
 TEST(ResumeTest, PiecesOfAFewBytes) { run_with({0, 37, 1u << 20, 0ns}, {0, 41, 1u << 20, 0ns}); }
 
+// What is sent again after a cut is what the read saw, whatever has happened to the buffer since.
+class ResumeReadTest : public SessionFixture {};
+
+TEST_F(ResumeReadTest, BytesOfAReadAreSentAgainAsTheyWere) {
+  client->reconnects = true;
+  ASSERT_TRUE(client->connect({}, {300'000, 0, 1u << 20, 0ns}));
+  client->send(p::CreateContext{kContext, {0}});
+  client->send(p::CreateQueue{kQueue, kContext, 0, false, false});
+  client->send(p::CreateBuffer{kBuffer, kContext, 0, kBufferBytes, {}, {}});
+  const auto all = pattern(kBufferBytes, 4);
+  client->send(p::EnqueueWrite{{kQueue, {}, false, {}}, kBuffer, p::BufferRect::linear(0, all.size()), {19}, {}});
+  client->send_bulk({19}, 0, all);
+  ASSERT_EQ(client->finish(kQueue), CL_SUCCESS);
+  const auto four = pattern(4, 5);
+  client->sender().append(p::EnqueueRead{{kQueue, {}, false, {}}, kBuffer, p::BufferRect::linear(0, all.size()), {20}});
+  client->sender().append(p::EnqueueFill{{kQueue, {}, false, {}}, kBuffer, 0, kBufferBytes, four});
+  client->flush();
+  ASSERT_TRUE(client->until([&] { return client->reads.count(20) != 0; }));
+  EXPECT_GE(client->connections, 2);
+  EXPECT_EQ(client->bulk[20], all);
+  EXPECT_EQ(*client->read(kQueue, kBuffer, 0, 4), four);
+}
+
 class ResumeTimeTest : public SessionFixture {
 protected:
   ResumeTimeTest() : SessionFixture([](SessionConfig& config) { config.parts.limits.resume_seconds = 1; }) {}

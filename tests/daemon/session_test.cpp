@@ -98,6 +98,46 @@ TEST_F(SessionTest, ReadsOfBoxes) {
   EXPECT_EQ(client->bulk[14], expected);
 }
 
+TEST_F(SessionTest, LargeReadsLeaveFromTheBufferUnlessTheyHaveGaps) {
+  set_up_objects();
+  const auto all = pattern(kBufferBytes, 6);
+  client->send(p::EnqueueWrite{{kQueue, {}, false, {}}, kBuffer, p::BufferRect::linear(0, all.size()), {15}, {}});
+  client->send_bulk({15}, 0, all);
+  EXPECT_EQ(*client->read(kQueue, kBuffer, 0, all.size()), all);
+  const auto is_read = [](const std::string& line) { return line.starts_with("read "); };
+  auto log = device.log();
+  EXPECT_EQ(std::count_if(log.begin(), log.end(), is_read), 0) << "the device was asked to copy";
+  const p::BufferRect box{256, 512, 1000, 1, 1024, 1024 * 1000};
+  client->send(p::EnqueueRead{{kQueue, {}, false, {}}, kBuffer, box, {16}});
+  ASSERT_TRUE(client->until([&] { return client->reads.count(16) != 0; }));
+  ByteVector expected;
+  for (std::size_t y = 0; y < 1000; ++y) {
+    const auto* row = all.data() + 256 + y * 1024;
+    expected.insert(expected.end(), row, row + 512);
+  }
+  EXPECT_EQ(client->bulk[16], expected);
+  log = device.log();
+  EXPECT_EQ(std::count_if(log.begin(), log.end(), is_read), 2); // 512,000 bytes in chunks
+}
+
+// The client acknowledges nothing: what stands behind the read starts nevertheless, and does not change what the read gets.
+TEST_F(SessionTest, ACommandBehindALargeReadWaitsForNoAcknowledgement) {
+  set_up_objects();
+  const auto all = pattern(kBufferBytes, 7);
+  client->send(p::EnqueueWrite{{kQueue, {}, false, {}}, kBuffer, p::BufferRect::linear(0, all.size()), {17}, {}});
+  client->send_bulk({17}, 0, all);
+  ASSERT_EQ(client->finish(kQueue), CL_SUCCESS);
+  client->acknowledges = false;
+  const auto four = pattern(4, 8);
+  client->sender().append(p::EnqueueRead{{kQueue, {}, false, {}}, kBuffer, p::BufferRect::linear(0, all.size()), {18}});
+  client->sender().append(p::EnqueueFill{{kQueue, {72}, true, {}}, kBuffer, 0, kBufferBytes, four});
+  ASSERT_TRUE(client->flush());
+  EXPECT_EQ(client->status_of({72}), CL_COMPLETE);
+  ASSERT_EQ(client->reads.count(18), 1u);
+  EXPECT_EQ(client->bulk[18], all);
+  EXPECT_EQ(*client->read(kQueue, kBuffer, 0, 4), four);
+}
+
 TEST_F(SessionTest, WritesAndCopiesOfBoxes) {
   set_up_objects();
   const p::BufferRect box{10, 4, 3, 2, 16, 64};

@@ -4,6 +4,8 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +19,18 @@ using ::testing::HasSubstr;
 bool drivers_are_sanitized() {
   const char* sanitizers = std::getenv("FARCL_SANITIZE");
   return sanitizers != nullptr && *sanitizers != '\0';
+}
+
+/// Processor time of all threads of a process, to the nanosecond.
+std::uint64_t processor_ns(pid_t pid) {
+  std::uint64_t sum = 0;
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+    std::uint64_t ran = 0;
+    std::ifstream(task.path() / "schedstat") >> ran;
+    sum += ran;
+  }
+  return sum;
 }
 
 class Processes : public ::testing::Test {
@@ -71,6 +85,30 @@ TEST_F(Processes, ControlCEndsAWaitingProgram) {
   const ProgramEnd end = waiting.wait(seconds(20));
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 1);
   EXPECT_EQ(end.exit_code, 128 + SIGINT) << end.out;
+}
+
+TEST_F(Processes, SilenceCostsNothing) {
+  for (const std::string& address : {server.tcp_address(), server.unix_address()}) {
+    ChildProgram program(client("fall-silent"), address);
+    ASSERT_TRUE(program.wait_for_output("silent", seconds(20))) << program.output();
+    sleep_ms(1000);
+    const auto server_ns = [&] {
+      std::uint64_t sum = processor_ns(server.pid());
+      for (const pid_t pid : server.descendants()) {
+        sum += processor_ns(pid);
+      }
+      return sum;
+    };
+    const std::uint64_t client_before = processor_ns(program.pid());
+    const std::uint64_t server_before = server_ns();
+    const auto begin = std::chrono::steady_clock::now();
+    sleep_ms(3000);
+    const auto passed = static_cast<double>((std::chrono::steady_clock::now() - begin).count());
+    EXPECT_GT(client_before, 0u);
+    EXPECT_GT(server_before, 0u);
+    EXPECT_LT(static_cast<double>(processor_ns(program.pid()) - client_before) / passed, 0.005) << address;
+    EXPECT_LT(static_cast<double>(server_ns() - server_before) / passed, 0.005) << address;
+  }
 }
 
 TEST_F(Processes, KernelsPrintOnTheProgramsOwnOutputInOrder) {

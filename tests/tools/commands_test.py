@@ -97,7 +97,9 @@ class BenchTest(unittest.TestCase):
         "empty kernel, clFinish",
         "counter kernel with a new argument, clFinish",
         "write of 4 bytes, blocking",
+        "write of 4 bytes, blocking, server asleep",
         "read of 4 bytes, blocking",
+        "user event set, kernel behind it, wait",
         "10,000 empty kernels, clFinish",
         "10,000 counter kernels with new arguments",
         "1,000 empty kernels chained by events, each",
@@ -119,6 +121,16 @@ class BenchTest(unittest.TestCase):
         self.assertGreater(report["limits"]["R_us"], 0)
         self.assertEqual(len(report["limits"]["transfers"]), 5)
         self.assertRegex(report["server"], r"^127\.0\.0\.1:\d+$")
+
+    def test_latency_alone(self):
+        report = json.loads(farcl("bench", "--quick", "--latency", "--json", seconds=60).stdout)
+        self.assertEqual([figure["name"] for figure in report["figures"]], self.FIGURES[:6])
+
+    def test_the_trace_shows_every_step(self):
+        text = farcl("bench", "--trace", seconds=60).stdout
+        self.assertRegex(text, r"spends its time \([1-9]\d+ launches\)")
+        for step in ("encode", "write", "wake-up: the way to the other core", "decode", "check and dispatch", "run", "reply", "all of it"):
+            self.assertRegex(text, rf"(?m)^{step}.* [\d.]+ us +[\d.]+ us$")
 
     def test_the_table_has_ratios(self):
         text = farcl("bench", "--quick", "--unix", seconds=100).stdout

@@ -3,6 +3,7 @@
 #include "daemon/backends/cpu/printf_collector.hpp"
 #include "daemon/backends/cpu/running_slot.hpp"
 #include "daemon/device/host_transfers.hpp"
+#include "farcl/base/trace.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -128,7 +129,9 @@ std::optional<DeviceResult> CpuDevice::start(const Launch& launch, Token token, 
   running_slot = static_cast<int>(kSessionThreadSlot);
   {
     const RunningKernel report(shared_.page, kSessionThreadSlot, prepared_.info().name);
+    trace(TracePoint::kRunning);
     result.status = prepared_.run(0, prepared_.groups(), scratch_);
+    trace(TracePoint::kRan);
   }
   running_slot = -1;
   result.ended_ns = clock_if(want_times);

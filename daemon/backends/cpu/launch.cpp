@@ -27,33 +27,32 @@ std::byte* ThreadScratch::grow(MemoryPtr& memory, std::uint64_t size_bytes) {
 void PreparedLaunch::prepare(const Launch& launch, unsigned threads) {
   const auto& kernel = static_cast<const CpuKernel&>(*launch.kernel);
   function_ = kernel.function();
-  info_ = &kernel.info();
-  const NdRange& range = launch.range;
-  const auto local = range.local_size[0] != 0 ? range.local_size : chosen_local_size(range, threads);
-  abi_.work_dim = range.work_dim;
-  groups_ = 1;
-  items_per_group_ = 1;
-  uniform_ = true;
-  for (std::size_t i = 0; i < 3; ++i) {
-    abi_.global_size[i] = range.global_size[i];
-    abi_.global_offset[i] = range.global_offset[i];
-    abi_.local_size[i] = local[i];
-    abi_.num_groups[i] = (range.global_size[i] - 1) / local[i] + 1;
-    uniform_ = uniform_ && range.global_size[i] % local[i] == 0;
-    groups_ *= abi_.num_groups[i];
-    items_per_group_ *= std::min(local[i], range.global_size[i]);
+  // Programs launch the same kernel over the same range again and again: what follows from these two is kept.
+  if (info_ != &kernel.info() || range_ != launch.range) {
+    info_ = &kernel.info();
+    range_ = launch.range;
+    lay_out(threads);
   }
   abi_.printf_context = nullptr;
   abi_.printf_write = nullptr;
   prepare_arguments(launch);
 }
 
-/// Programs launch the same kernel over the same range again and again: the last choice is kept.
-const std::array<std::uint64_t, 3>& PreparedLaunch::chosen_local_size(const NdRange& range, unsigned threads) {
-  if (chosen_.kernel != info_ || chosen_.work_dim != range.work_dim || chosen_.global_size != range.global_size) {
-    chosen_ = {info_, range.work_dim, range.global_size, choose_local_size(range, *info_, threads)};
+void PreparedLaunch::lay_out(unsigned threads) {
+  const auto local = range_.local_size[0] != 0 ? range_.local_size : choose_local_size(range_, *info_, threads);
+  abi_.work_dim = range_.work_dim;
+  groups_ = 1;
+  items_per_group_ = 1;
+  uniform_ = true;
+  for (std::size_t i = 0; i < 3; ++i) {
+    abi_.global_size[i] = range_.global_size[i];
+    abi_.global_offset[i] = range_.global_offset[i];
+    abi_.local_size[i] = local[i];
+    abi_.num_groups[i] = (range_.global_size[i] - 1) / local[i] + 1;
+    uniform_ = uniform_ && range_.global_size[i] % local[i] == 0;
+    groups_ *= abi_.num_groups[i];
+    items_per_group_ *= std::min(local[i], range_.global_size[i]);
   }
-  return chosen_.local_size;
 }
 
 void PreparedLaunch::prepare_arguments(const Launch& launch) {

@@ -54,13 +54,7 @@ private:
     std::size_t argument = 0;
     std::uint64_t offset = 0; ///< in the thread's local memory
   };
-  struct Choice {
-    const KernelInfo* kernel = nullptr;
-    std::uint32_t work_dim = 0;
-    std::array<std::uint64_t, 3> global_size{};
-    std::array<std::uint64_t, 3> local_size{};
-  };
-  [[nodiscard]] const std::array<std::uint64_t, 3>& chosen_local_size(const NdRange& range, unsigned threads);
+  void lay_out(unsigned threads); ///< what follows from kernel and range
   void prepare_arguments(const Launch& launch);
   [[nodiscard]] void* const* arguments_for(ThreadScratch& scratch, std::byte* local) const;
   void set_size_of_group(FarclGroup& group) const;
@@ -68,6 +62,7 @@ private:
   FarclLaunch abi_{};
   FarclKernelFunction function_ = nullptr;
   const KernelInfo* info_ = nullptr;
+  NdRange range_;
   std::uint64_t groups_ = 0;
   std::uint64_t items_per_group_ = 0;
   bool uniform_ = true;
@@ -75,7 +70,6 @@ private:
   std::vector<void*> pointers_;
   std::vector<void*> addresses_;
   std::vector<LocalRegion> regions_;
-  Choice chosen_;
 };
 
 } // namespace farcl::daemon

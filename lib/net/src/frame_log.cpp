@@ -61,6 +61,17 @@ void FrameLog::abandon_frame() noexcept {
   frame_open_ = false;
 }
 
+void FrameLog::replace_bulk(const void* owner, const std::function<std::shared_ptr<const std::byte>(ConstBytes)>& copy) {
+  for (std::uint64_t index = segments_.first_index(); index != segments_.end_index(); ++index) {
+    Segment& segment = segments_[index];
+    if (segment.block == nullptr && segment.keep_alive.get() == owner) {
+      std::shared_ptr<const std::byte> copied = copy(segment.data);
+      segment.data = ConstBytes(copied.get(), segment.data.size());
+      segment.keep_alive = std::move(copied);
+    }
+  }
+}
+
 std::size_t FrameLog::gather(std::span<ConstBytes> parts) noexcept {
   std::size_t count = 0;
   std::size_t offset = cursor_offset_;

@@ -11,6 +11,7 @@
 #include "farcl/protocol/frame.hpp"
 #include "ring.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,8 @@ public:
   /// The same with `data` as the rest of the payload, by reference; `header.payload_bytes` counts it too.
   void end_bulk_frame(const protocol::FrameHeader& header, ConstBytes data, std::shared_ptr<const void> keep_alive);
   void abandon_frame() noexcept;
+  /// See FrameSender::replace_bulk.
+  void replace_bulk(const void* owner, const std::function<std::shared_ptr<const std::byte>(ConstBytes)>& copy);
 
   /// Fills `parts` with the unsent bytes from the cursor on, as far as they fit; returns how many parts.
   std::size_t gather(std::span<ConstBytes> parts) noexcept;

@@ -1,3 +1,4 @@
+#include "farcl/base/trace.hpp"
 #include "farcl/net/link.hpp"
 
 #include <algorithm>
@@ -78,6 +79,7 @@ Result<std::size_t> FrameReceiver::Impl::poll(Transport& transport, FrameSink& s
     if (*received_now == 0) {
       break;
     }
+    trace(TracePoint::kReceived);
     total += *received_now;
     if (auto status = handle_buffer(sink); !status) {
       return pass_on(std::move(status));

@@ -1,5 +1,6 @@
 #include "farcl/net/link.hpp"
 
+#include "farcl/base/trace.hpp"
 #include "frame_log.hpp"
 
 #include <algorithm>
@@ -65,6 +66,8 @@ std::uint64_t FrameSender::append_bulk(protocol::TransferId transfer, std::uint6
   return impl_->last_sequence;
 }
 
+void FrameSender::replace_bulk(const void* owner, const BulkCopier& copy) { impl_->log.replace_bulk(owner, copy); }
+
 void FrameSender::append_ping(std::uint64_t token) { impl_->append_control(protocol::kOpcodePing, std::as_bytes(std::span(&token, 1))); }
 void FrameSender::append_pong(std::uint64_t token) { impl_->append_control(protocol::kOpcodePong, std::as_bytes(std::span(&token, 1))); }
 
@@ -79,7 +82,9 @@ Result<bool> FrameSender::flush(Transport& transport) {
   while (log.unsent_bytes() != 0) {
     std::array<ConstBytes, Transport::kMaxSendParts> parts;
     const std::size_t count = log.gather(parts);
+    trace(TracePoint::kSending);
     auto sent = transport.send(std::span(parts.data(), count));
+    trace(TracePoint::kSent);
     if (!sent) {
       return pass_on(std::move(sent));
     }

@@ -353,6 +353,15 @@ int build_file(const std::string& path) {
   return 0;
 }
 
+// Works, then does nothing for a while, with everything alive.
+int fall_silent() {
+  Setup setup(all_devices().front());
+  const bool right = compute_and_check(setup, 8);
+  say(right ? "silent" : "WRONG");
+  ::sleep(30);
+  return right && compute_and_check(setup, 9) ? 0 : 1;
+}
+
 int print_in_order() {
   Setup setup(all_devices().front());
   for (int line = 0; line < 100; ++line) {
@@ -378,6 +387,7 @@ int main(int argc, char** argv) {
       {"wait-forever", wait_forever},
       {"fork-in-the-middle", fork_in_the_middle},
       {"fork-first", fork_first},
+      {"fall-silent", fall_silent},
       {"print-in-order", print_in_order},
       {"build", [&] { return build_file(argc > 2 ? argv[2] : ""); }},
       {"exit-with-threads", exit_with_threads},

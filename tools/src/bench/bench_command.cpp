@@ -20,6 +20,7 @@ using namespace bench;
 struct Surroundings {
   std::optional<PrivateDaemon> daemon;
   std::optional<TemporaryFolder> folder; ///< for the vendors, where there is no daemon's
+  std::optional<TemporaryFolder> traces;
   std::map<std::string, std::string> environment;
 };
 
@@ -51,8 +52,24 @@ Status choose_server(const BenchOptions& options, Surroundings& surroundings) {
   return {};
 }
 
+// A folder for the stamps of --trace, told to both ends by the environment that they inherit.
+Status choose_trace_folder(Surroundings& surroundings) {
+  auto folder = TemporaryFolder::create();
+  if (!folder) {
+    return pass_on(std::move(folder));
+  }
+  ::setenv("FARCL_TRACE", folder->path().c_str(), 1);
+  surroundings.traces.emplace(std::move(*folder));
+  return {};
+}
+
 Result<Surroundings> prepare(const BenchOptions& options) {
   Surroundings surroundings;
+  if (options.trace && std::getenv("FARCL_TRACE") == nullptr) {
+    if (auto chosen = choose_trace_folder(surroundings); !chosen) {
+      return pass_on(std::move(chosen));
+    }
+  }
   if (!options.platform.empty()) {
     return surroundings;
   }
@@ -83,6 +100,12 @@ int run_measurement(const BenchOptions& options) {
   if (options.as_json) {
     command.emplace_back("--json");
   }
+  if (options.trace) {
+    command.emplace_back("--trace");
+  }
+  if (options.latency_only) {
+    command.emplace_back("--latency");
+  }
   if (!options.platform.empty()) {
     command.push_back("--platform=" + options.platform);
   }
@@ -91,18 +114,25 @@ int run_measurement(const BenchOptions& options) {
 }
 
 int measure(const BenchOptions& options) {
+  if (options.trace) {
+    const char* folder = std::getenv("FARCL_TRACE");
+    measure_trace(Session(options.platform), folder == nullptr ? "" : folder);
+    return 0;
+  }
   const char* servers = std::getenv("POCL_REMOTE_SERVERS");
   const std::string server = options.platform.empty() && names_servers(servers) ? servers : "none: platform \"" + options.platform + "\"";
   double load = 0;
   ::getloadavg(&load, 1);
-  Report report(measure_limits(options.quick), options.as_json);
+  Report report(measure_limits(options.quick || options.latency_only), options.as_json);
   const Session session(options.platform);
   report.begin(session.device_name, server, load);
   measure_latency(session, options, report);
-  measure_throughput(session, options, report);
-  measure_transfers(session, options, report);
-  measure_builds(session, options, report);
-  measure_session_start(options, report);
+  if (!options.latency_only) {
+    measure_throughput(session, options, report);
+    measure_transfers(session, options, report);
+    measure_builds(session, options, report);
+    measure_session_start(options, report);
+  }
   report.end(session.device_name, server, load);
   return 0;
 }
@@ -116,6 +146,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   command->add_flag("--json", options->as_json, "For machines");
   command->add_flag("--quick", options->quick, "A few seconds instead of about a minute; coarser");
   command->add_flag("--unix", options->over_unix, "Reach the private server by a Unix socket instead of loopback TCP");
+  command->add_flag("--latency", options->latency_only, "Only how long single small commands take");
+  command->add_flag("--trace", options->trace, "Only show where an empty kernel spends its time, step by step");
   command->add_option("--platform", options->platform,
                       "Measure the installed OpenCL platform of this name instead (a part of it is enough)");
   command->add_flag("--first-result", *first_result)->group(""); // what measure_session_start runs

@@ -12,6 +12,8 @@ struct BenchOptions {
   bool quick = false;
   bool as_json = false;
   bool over_unix = false;
+  bool latency_only = false;
+  bool trace = false;   ///< only the table of where a launch spends its time
   std::string platform; ///< measure this installed platform instead of a FarCL server
 
   [[nodiscard]] Effort effort(std::size_t repetitions) const {
@@ -25,5 +27,7 @@ void measure_transfers(const Session& session, const BenchOptions& options, Repo
 void measure_builds(const Session& session, const BenchOptions& options, Report& report);
 /// Starts new processes of this program, each of which computes one result.
 void measure_session_start(const BenchOptions& options, Report& report);
+/// Prints where an empty kernel spends its time, from the stamps that this process and its worker leave in FARCL_TRACE=`folder`.
+void measure_trace(const Session& session, const std::string& folder);
 
 } // namespace farcl::tools::bench

@@ -2,6 +2,8 @@
 // changing argument to a counter whose final value is checked, so that nothing can be won by not doing the work.
 #include "figures.hpp"
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace farcl::tools::bench {
@@ -51,6 +53,60 @@ double chain_by_events(const Session& session, cl_kernel kernel, Counter* counte
 }
 } // namespace
 
+namespace {
+/// Long enough for a worker to stop spinning and sleep.
+constexpr std::chrono::milliseconds kUntilAsleep{2};
+
+void write_word(const Session& session, cl_mem buffer, cl_uint word) {
+  check(clEnqueueWriteBuffer(session.queue, buffer, CL_TRUE, 0, sizeof word, &word, 0, nullptr, nullptr), "clEnqueueWriteBuffer");
+}
+
+// From the status of a user event to the return of the wait for a kernel that waits for it.
+double release_by_user_event(const Session& session) {
+  cl_int status = CL_SUCCESS;
+  cl_event gate = clCreateUserEvent(session.context, &status);
+  check(status, "clCreateUserEvent");
+  cl_event done = nullptr;
+  session.launch(session.queue, session.empty, 1, &gate, &done);
+  check(clFlush(session.queue), "clFlush");
+  const double time = timed([&] {
+    check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
+    check(clWaitForEvents(1, &done), "clWaitForEvents");
+  });
+  clReleaseEvent(done);
+  clReleaseEvent(gate);
+  return time;
+}
+
+void measure_words(const Session& session, const BenchOptions& options, Report& report) {
+  cl_int status = CL_SUCCESS;
+  cl_mem buffer = clCreateBuffer(session.context, CL_MEM_READ_WRITE, sizeof(cl_uint), nullptr, &status);
+  check(status, "clCreateBuffer");
+  cl_uint word = 1;
+  report.time("write of 4 bytes, blocking", collect(options.effort(2000), [&] {
+                ++word;
+                return timed([&] { write_word(session, buffer, word); });
+              }));
+  Effort rare = options.effort(400);
+  rare.warm_up = 10;
+  report.time("write of 4 bytes, blocking, server asleep", collect(rare, [&] {
+                ++word;
+                std::this_thread::sleep_for(kUntilAsleep);
+                return timed([&] { write_word(session, buffer, word); });
+              }));
+  cl_uint got = 0;
+  report.time("read of 4 bytes, blocking", collect(options.effort(2000), [&] {
+                return timed([&] {
+                  check(clEnqueueReadBuffer(session.queue, buffer, CL_TRUE, 0, 4, &got, 0, nullptr, nullptr), "clEnqueueReadBuffer");
+                });
+              }));
+  if (got != word) {
+    throw BenchFailure("a 4-byte read gave " + std::to_string(got) + " and should give " + std::to_string(word));
+  }
+  check(clReleaseMemObject(buffer), "clReleaseMemObject");
+}
+} // namespace
+
 void measure_latency(const Session& session, const BenchOptions& options, Report& report) {
   report.time("empty kernel, clFinish", collect(options.effort(2000), [&] {
                 return timed([&] {
@@ -67,26 +123,8 @@ void measure_latency(const Session& session, const BenchOptions& options, Report
                 });
               }));
   counter.verify("counter kernel");
-  cl_int status = CL_SUCCESS;
-  cl_mem buffer = clCreateBuffer(session.context, CL_MEM_READ_WRITE, 4, nullptr, &status);
-  check(status, "clCreateBuffer");
-  cl_uint word = 1;
-  report.time("write of 4 bytes, blocking", collect(options.effort(2000), [&] {
-                ++word;
-                return timed([&] {
-                  check(clEnqueueWriteBuffer(session.queue, buffer, CL_TRUE, 0, 4, &word, 0, nullptr, nullptr), "clEnqueueWriteBuffer");
-                });
-              }));
-  cl_uint got = 0;
-  report.time("read of 4 bytes, blocking", collect(options.effort(2000), [&] {
-                return timed([&] {
-                  check(clEnqueueReadBuffer(session.queue, buffer, CL_TRUE, 0, 4, &got, 0, nullptr, nullptr), "clEnqueueReadBuffer");
-                });
-              }));
-  if (got != word) {
-    throw BenchFailure("a 4-byte read gave " + std::to_string(got) + " and should give " + std::to_string(word));
-  }
-  check(clReleaseMemObject(buffer), "clReleaseMemObject");
+  measure_words(session, options, report);
+  report.time("user event set, kernel behind it, wait", collect(options.effort(2000), [&] { return release_by_user_event(session); }));
 }
 
 void measure_throughput(const Session& session, const BenchOptions& options, Report& report) {

@@ -83,63 +83,116 @@ inline constexpr bool kUnsupported = false;
 /// Scalars whose memory is their encoding; vectors of them are copied in one piece.
 template <class T>
 concept PlainScalar = (std::integral<T> && !std::same_as<T, bool>) || std::same_as<T, float> || std::same_as<T, double>;
+template <class T>
+inline constexpr bool kIsCopied = PlainScalar<T> || std::same_as<T, std::byte>;
 
-/// Appends encoded values to a byte vector.
+/// Bytes that have been encoded already.
+struct Encoded {
+  ConstBytes bytes;
+};
+
+/// Appends encoded values to a byte vector: counts their bytes, makes room once, stores them.
 class Writer {
 public:
   explicit Writer(ByteVector& out) : out_(out) {}
 
+  /// One value or several, in order. An Encoded is appended as it is.
+  template <class... T>
+  void write(const T&... values) {
+    const std::size_t begin = out_.size();
+    out_.resize(begin + (size_of(values) + ... + 0));
+    std::byte* at = out_.data() + begin;
+    ((at = store(at, values)), ...);
+  }
+
+private:
   template <class T>
-  void write(const T& value) {
-    if constexpr (PlainScalar<T>) {
-      append(&value, sizeof value);
-    } else if constexpr (std::same_as<T, bool> || std::same_as<T, std::byte>) {
-      write(static_cast<std::uint8_t>(value));
-    } else if constexpr (std::is_enum_v<T>) {
-      write(static_cast<std::underlying_type_t<T>>(value));
+  static std::size_t size_of(const T& value) {
+    if constexpr (PlainScalar<T> || std::is_enum_v<T>) {
+      return sizeof(T);
+    } else if constexpr (std::same_as<T, bool>) {
+      return 1;
     } else if constexpr (detail::IsStrongId<T>::value) {
-      write(value.value);
+      return sizeof value.value;
+    } else if constexpr (std::same_as<T, Encoded>) {
+      return value.bytes.size();
     } else if constexpr (std::same_as<T, std::string> || std::same_as<T, ConstBytes>) {
-      write(static_cast<std::uint64_t>(value.size()));
-      append(value.data(), value.size());
+      return sizeof(std::uint64_t) + value.size();
     } else if constexpr (detail::IsVector<T>::value) {
-      write(static_cast<std::uint64_t>(value.size()));
-      write_elements(value);
+      return sizeof(std::uint64_t) + size_of_elements(value);
     } else if constexpr (detail::IsArray<T>::value) {
-      write_elements(value);
+      return size_of_elements(value);
     } else if constexpr (detail::IsOptional<T>::value) {
-      write(value.has_value());
-      if (value) {
-        write(*value);
-      }
+      return 1 + (value ? size_of(*value) : 0);
     } else if constexpr (detail::IsVariant<T>::value) {
       static_assert(std::variant_size_v<T> < 256);
-      write(static_cast<std::uint8_t>(value.index()));
-      std::visit([&](const auto& alternative) { write(alternative); }, value);
+      return 1 + std::visit([](const auto& alternative) { return size_of(alternative); }, value);
     } else if constexpr (HasFields<T>) {
-      std::apply([&](const auto&... one) { (write(value.*(one.member)), ...); }, T::fields());
+      return std::apply([&](const auto&... one) { return (size_of(value.*(one.member)) + ... + 0); }, T::fields());
     } else {
       static_assert(detail::kUnsupported<T>, "no encoding for this type");
     }
   }
+  template <class Range>
+  static std::size_t size_of_elements(const Range& range) {
+    using Element = typename Range::value_type;
+    if constexpr (kIsCopied<Element>) {
+      return range.size() * sizeof(Element);
+    } else {
+      std::size_t size = 0;
+      for (const auto& element : range) {
+        size += size_of(element);
+      }
+      return size;
+    }
+  }
 
-private:
-  void append(const void* data, std::size_t size) {
-    if (size != 0) {
-      const auto* bytes = static_cast<const std::byte*>(data);
-      out_.insert(out_.end(), bytes, bytes + size);
+  /// Stores the value's size_of() bytes and returns where the next one goes.
+  template <class T>
+  static std::byte* store(std::byte* at, const T& value) {
+    if constexpr (PlainScalar<T> || std::is_enum_v<T>) {
+      return copy(at, &value, sizeof value);
+    } else if constexpr (std::same_as<T, bool>) {
+      *at = static_cast<std::byte>(value);
+      return at + 1;
+    } else if constexpr (detail::IsStrongId<T>::value) {
+      return store(at, value.value);
+    } else if constexpr (std::same_as<T, Encoded>) {
+      return copy(at, value.bytes.data(), value.bytes.size());
+    } else if constexpr (std::same_as<T, std::string> || std::same_as<T, ConstBytes>) {
+      return copy(store(at, static_cast<std::uint64_t>(value.size())), value.data(), value.size());
+    } else if constexpr (detail::IsVector<T>::value) {
+      return store_elements(store(at, static_cast<std::uint64_t>(value.size())), value);
+    } else if constexpr (detail::IsArray<T>::value) {
+      return store_elements(at, value);
+    } else if constexpr (detail::IsOptional<T>::value) {
+      at = store(at, value.has_value());
+      return value ? store(at, *value) : at;
+    } else if constexpr (detail::IsVariant<T>::value) {
+      at = store(at, static_cast<std::uint8_t>(value.index()));
+      return std::visit([&](const auto& alternative) { return store(at, alternative); }, value);
+    } else {
+      std::apply([&](const auto&... one) { ((at = store(at, value.*(one.member))), ...); }, T::fields());
+      return at;
     }
   }
   template <class Range>
-  void write_elements(const Range& range) {
+  static std::byte* store_elements(std::byte* at, const Range& range) {
     using Element = typename Range::value_type;
-    if constexpr (PlainScalar<Element> || std::same_as<Element, std::byte>) {
-      append(range.data(), range.size() * sizeof(Element));
+    if constexpr (kIsCopied<Element>) {
+      return copy(at, range.data(), range.size() * sizeof(Element));
     } else {
       for (const auto& element : range) {
-        write(element);
+        at = store(at, element);
       }
+      return at;
     }
+  }
+  static std::byte* copy(std::byte* at, const void* from, std::size_t size) {
+    if (size != 0) { // memcpy of nothing still wants real pointers
+      std::memcpy(at, from, size);
+    }
+    return at + size;
   }
   ByteVector& out_;
 };
@@ -156,9 +209,12 @@ public:
 
   template <class T>
   bool read(T& value, std::uint64_t max_elements = kDefaultMaxElements) {
-    if (failed()) {
-      return false;
-    }
+    return !failed() && read_value(value, max_elements);
+  }
+
+private:
+  template <class T>
+  bool read_value(T& value, std::uint64_t max_elements) {
     if constexpr (PlainScalar<T>) {
       return take(&value, sizeof value);
     } else if constexpr (std::same_as<T, std::byte>) {
@@ -167,13 +223,13 @@ public:
       return read_bool(value);
     } else if constexpr (std::is_enum_v<T>) {
       std::underlying_type_t<T> raw{};
-      if (!read(raw)) {
+      if (!take(&raw, sizeof raw)) {
         return false;
       }
       value = static_cast<T>(raw);
-      return is_known(value) || fail("unknown enumerator " + std::to_string(+raw));
+      return is_known(value) || unknown("enumerator", static_cast<std::uint64_t>(raw));
     } else if constexpr (detail::IsStrongId<T>::value) {
-      return read(value.value);
+      return take(&value.value, sizeof value.value);
     } else if constexpr (std::same_as<T, std::string>) {
       std::uint64_t count = 0;
       if (!read_count(count, max_elements, 1)) {
@@ -194,21 +250,21 @@ public:
       return read_vector(value, max_elements);
     } else if constexpr (detail::IsArray<T>::value) {
       for (auto& element : value) {
-        if (!read(element)) {
+        if (!read_value(element, kDefaultMaxElements)) {
           return false;
         }
       }
       return true;
     } else if constexpr (detail::IsOptional<T>::value) {
       bool present = false;
-      if (!read(present)) {
+      if (!read_bool(present)) {
         return false;
       }
       value.reset();
-      return !present || read(value.emplace(), max_elements);
+      return !present || read_value(value.emplace(), max_elements);
     } else if constexpr (detail::IsVariant<T>::value) {
       std::uint8_t index = 0;
-      return read(index) && read_alternative<T, 0>(value, index, max_elements);
+      return take(&index, 1) && read_alternative<T, 0>(value, index, max_elements);
     } else if constexpr (HasFields<T>) {
       return std::apply([&](const auto&... one) { return (read_field(value, one) && ...); }, T::fields());
     } else {
@@ -216,16 +272,9 @@ public:
     }
   }
 
-private:
-  bool fail(std::string what) {
-    if (error_.empty()) {
-      error_ = std::move(what);
-    }
-    return false;
-  }
   bool take(void* into, std::size_t size) {
-    if (in_.size() < size) {
-      return fail("ends too early");
+    if (in_.size() < size) [[unlikely]] {
+      return ends_too_early();
     }
     if (size != 0) { // memcpy of nothing still wants real pointers
       std::memcpy(into, in_.data(), size);
@@ -235,40 +284,36 @@ private:
   }
   bool read_bool(bool& value) {
     std::uint8_t raw = 0;
-    if (!read(raw)) {
+    if (!take(&raw, 1)) {
       return false;
     }
     value = raw != 0;
     return raw <= 1 || fail("a bool that is neither 0 nor 1");
   }
   bool read_count(std::uint64_t& count, std::uint64_t max_elements, std::size_t min_element_bytes) {
-    if (!read(count)) {
+    if (!take(&count, sizeof count)) {
       return false;
     }
-    if (count > max_elements) {
-      return fail(std::to_string(count) + " elements, at most " + std::to_string(max_elements) + " are allowed");
+    if (count > max_elements) [[unlikely]] {
+      return too_many(count, max_elements);
     }
-    if (count > in_.size() / min_element_bytes) {
-      return fail("ends too early");
-    }
-    return true;
+    return count <= in_.size() / min_element_bytes || ends_too_early();
   }
   template <class T>
   bool read_vector(T& value, std::uint64_t max_elements) {
     using Element = typename T::value_type;
-    constexpr bool kCopies = PlainScalar<Element> || std::same_as<Element, std::byte>;
     std::uint64_t count = 0;
-    if (!read_count(count, max_elements, kCopies ? sizeof(Element) : 1)) {
+    if (!read_count(count, max_elements, kIsCopied<Element> ? sizeof(Element) : 1)) {
       return false;
     }
     value.clear();
-    if constexpr (kCopies) {
+    if constexpr (kIsCopied<Element>) {
       value.resize(static_cast<std::size_t>(count));
       return take(value.data(), static_cast<std::size_t>(count) * sizeof(Element));
     } else {
       // Grows with what really decodes: a lying count cannot reserve more than a few times the bytes that were sent.
       for (std::uint64_t i = 0; i < count; ++i) {
-        if (!read(value.emplace_back())) {
+        if (!read_value(value.emplace_back(), kDefaultMaxElements)) {
           return false;
         }
       }
@@ -278,18 +323,33 @@ private:
   template <class T, std::size_t I>
   bool read_alternative(T& value, std::uint8_t index, std::uint64_t max_elements) {
     if constexpr (I == std::variant_size_v<T>) {
-      return fail("unknown alternative " + std::to_string(index));
+      return unknown("alternative", index);
     } else {
-      return index == I ? read(value.template emplace<I>(), max_elements) : read_alternative<T, I + 1>(value, index, max_elements);
+      return index == I ? read_value(value.template emplace<I>(), max_elements) : read_alternative<T, I + 1>(value, index, max_elements);
     }
   }
   template <class T, class Class, class Member>
   bool read_field(T& value, const Field<Class, Member>& one) {
-    if (read(value.*(one.member), one.max_elements)) {
-      return true;
+    return read_value(value.*(one.member), one.max_elements) || failed_in(one.name);
+  }
+
+  // Failures: out of the way of what is read by the million.
+  [[gnu::cold, gnu::noinline]] bool fail(std::string what) {
+    if (error_.empty()) {
+      error_ = std::move(what);
     }
+    return false;
+  }
+  [[gnu::cold, gnu::noinline]] bool ends_too_early() { return fail("ends too early"); }
+  [[gnu::cold, gnu::noinline]] bool too_many(std::uint64_t count, std::uint64_t max_elements) {
+    return fail(std::to_string(count) + " elements, at most " + std::to_string(max_elements) + " are allowed");
+  }
+  [[gnu::cold, gnu::noinline]] bool unknown(const char* what, std::uint64_t value) {
+    return fail("unknown " + std::string(what) + " " + std::to_string(value));
+  }
+  [[gnu::cold, gnu::noinline]] bool failed_in(std::string_view field_name) {
     if (error_.rfind("field ", 0) != 0) {
-      error_ = "field '" + std::string(one.name) + "': " + error_;
+      error_ = "field '" + std::string(field_name) + "': " + error_;
     }
     return false;
   }

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 
 namespace farcl::net {
@@ -36,6 +37,11 @@ public:
   /// Appends bulk frames (chunks of kBulkChunkBytes) that refer to `data` without copying it. `keep_alive` is released when
   /// all of it has been acknowledged; the bytes must not change until then. Returns the last sequence number.
   std::uint64_t append_bulk(protocol::TransferId transfer, std::uint64_t offset, ConstBytes data, std::shared_ptr<const void> keep_alive);
+
+  /// Bulk data that is kept alive by `owner` is about to change: whatever of it is not acknowledged is replaced by the copy that
+  /// `copy` makes of each piece (the same bytes, kept by the pointer), and `owner` is let go of.
+  using BulkCopier = std::function<std::shared_ptr<const std::byte>(ConstBytes piece)>;
+  void replace_bulk(const void* owner, const BulkCopier& copy);
 
   void append_ping(std::uint64_t token);
   void append_pong(std::uint64_t token);
