@@ -47,21 +47,25 @@ ReadStreams::ReadStreams(Scheduler& scheduler, net::FrameSender& sender, Complet
 
 void ReadStreams::start(Command& command) { streams_.push_back({&command, 0, nullptr}); }
 
-bool ReadStreams::window_is_open() const {
-  return sender_.retained_bytes() < kReadWindowBytes && sender_.unsent_bytes() < kUnsentWindowBytes;
+bool ReadStreams::window_is_open(const net::Transport& transport) {
+  return sender_.retained_bytes() < kReadWindowBytes && sender_.unsent_bytes() < kUnsentWindowBytes &&
+         window_.is_open(transport, sender_.unsent_bytes());
 }
 
-bool ReadStreams::pump() {
+bool ReadStreams::pump(const net::Transport& transport) {
   bool any = false;
   for (bool progress = true; progress && !streams_.empty();) {
     progress = false;
     for (Stream& stream : streams_) {
-      if (stream.fetching == nullptr && window_is_open()) {
+      if (stream.fetching == nullptr && window_is_open(transport)) {
         next_chunk(stream);
         progress = any = true;
       }
     }
     remove_ended();
+  }
+  if (streams_.empty()) {
+    window_.ran_dry();
   }
   return any;
 }
@@ -69,7 +73,7 @@ bool ReadStreams::pump() {
 void ReadStreams::next_chunk(Stream& stream) {
   auto& work = std::get<ReadWork>(stream.command->work);
   auto chunk = Pool::take(pool_);
-  chunk->size = static_cast<std::size_t>(std::min<std::uint64_t>(protocol::kBulkChunkBytes, work.size_bytes - stream.sent_bytes));
+  chunk->size = static_cast<std::size_t>(std::min<std::uint64_t>(window_.chunk_bytes(), work.size_bytes - stream.sent_bytes));
   work.read.skip_bytes = stream.sent_bytes;
   work.read.into = MutableBytes(chunk->bytes, chunk->size);
   Queue& queue = *stream.command->queue;
@@ -89,6 +93,7 @@ void ReadStreams::send_chunk(Stream& stream, std::shared_ptr<Chunk> chunk, const
   if (result.status >= 0) {
     const ConstBytes bytes(chunk->bytes, chunk->size);
     sender_.append_bulk(work.transfer, stream.sent_bytes, bytes, std::move(chunk));
+    window_.appended(bytes.size());
     stream.sent_bytes += bytes.size();
     if (stream.sent_bytes < work.size_bytes) {
       return;

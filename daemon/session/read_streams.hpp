@@ -7,6 +7,7 @@
 #pragma once
 
 #include "daemon/scheduler/scheduler.hpp"
+#include "farcl/net/bulk_window.hpp"
 #include "farcl/net/link.hpp"
 
 #include <deque>
@@ -20,7 +21,11 @@ public:
 
   void start(Command& command);
   /// Sends chunks while the windows allow. True if anything was done; the caller then calls Scheduler::start_ready.
-  bool pump();
+  bool pump(const net::Transport& transport);
+  /// True when chunks wait only for the link to deliver what is on its way: pump again after net::kBulkLookEvery.
+  [[nodiscard]] bool is_held_back() const noexcept { return !streams_.empty() && window_.is_holding(); }
+  /// A new connection.
+  void forget_link() noexcept { window_.reset(); }
   /// A chunk that the device had to fetch: the command's completion, if it belongs to a stream.
   [[nodiscard]] bool on_device_result(Command& command, const DeviceResult& result);
 
@@ -34,12 +39,13 @@ private:
   };
   void next_chunk(Stream& stream);
   void send_chunk(Stream& stream, std::shared_ptr<Chunk> chunk, const DeviceResult& result);
-  [[nodiscard]] bool window_is_open() const;
+  [[nodiscard]] bool window_is_open(const net::Transport& transport);
   void remove_ended();
 
   Scheduler& scheduler_;
   net::FrameSender& sender_;
   CompletionSink& sink_;
+  net::BulkWindow window_;
   std::shared_ptr<Pool> pool_;
   std::deque<Stream> streams_;
 };

@@ -81,7 +81,7 @@ bool Session::turn() {
   if (ended_) {
     return true;
   }
-  if (state_->streams.pump()) {
+  if (transport_ != nullptr && state_->streams.pump(*transport_)) {
     state_->scheduler.start_ready();
     progress = true;
   }
@@ -270,6 +270,9 @@ void Session::sleep() {
     }
     if (write_blocked_) {
       interest = interest | net::Interest::kWritable;
+    }
+    if (state_->streams.is_held_back()) {
+      limit = net::kBulkLookEvery;
     }
     transport_->wait(interest, limit, &waker_);
     return;

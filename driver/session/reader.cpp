@@ -143,11 +143,14 @@ void ServerSession::finish_deferred() {
 
 void ServerSession::sleep_as_reader() {
   net::Interest interest = net::Interest::kReadable;
+  std::chrono::nanoseconds longest = kWaitSlice;
   {
     Access state = state_.lock();
     state->sender.append_acknowledgement(); // before going to sleep
     if (!flush_locked(*state, true)) {
       interest = interest | net::Interest::kWritable;
+    } else if (!state->outgoing.empty() && state->window.is_holding()) {
+      longest = net::kBulkLookEvery;
     }
     if (is_silent(*state)) {
       state.lock().unlock();
@@ -157,7 +160,7 @@ void ServerSession::sleep_as_reader() {
     }
   }
   if (transport_) {
-    (void)transport_->wait(interest, kWaitSlice, &reader_waker_);
+    (void)transport_->wait(interest, longest, &reader_waker_);
   }
 }
 

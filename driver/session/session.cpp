@@ -111,7 +111,7 @@ bool ServerSession::flush_locked(State& state, bool all) {
     if (!*sent) {
       return false;
     }
-  } while (state.outgoing.pump(state.sender, limits().retained_bytes / 2));
+  } while (state.outgoing.pump(state.sender, state.window, *transport_, limits().retained_bytes / 2));
   state.unsent_since = {};
   return true;
 }

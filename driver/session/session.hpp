@@ -173,6 +173,7 @@ private:
     IdTable<protocol::RequestId, PendingReply*> replies;
     IdTable<protocol::TransferId, IncomingRead*> reads;
     OutgoingBulk outgoing;
+    net::BulkWindow window; ///< of the bulk in `sender`
     std::vector<protocol::EventId> released_events;
     IdTable<StrongId<struct OwnerTag>, Context*> owners[4]; ///< by ObjectKind
     std::vector<CommandQueue*> queues;

@@ -93,17 +93,22 @@ void OutgoingBulk::read_ended(protocol::TransferId read) {
   }
 }
 
-bool OutgoingBulk::pump(net::FrameSender& sender, std::uint64_t retained_limit) {
+bool OutgoingBulk::pump(net::FrameSender& sender, net::BulkWindow& window, const net::Transport& transport, std::uint64_t retained_limit) {
   bool appended = false;
   auto ready = transfers_.begin();
   while (sender.unsent_bytes() < kUnsentBulkBytes && sender.retained_bytes() < retained_limit) {
     ready = std::find_if(ready, transfers_.end(), [](const Transfer& one) { return one.after.empty(); });
     if (ready == transfers_.end()) {
+      window.ran_dry();
+      break;
+    }
+    if (!window.is_open(transport, sender.unsent_bytes())) {
       break;
     }
     const ConstBytes chunk =
-        ready->data.subspan(ready->appended, std::min<std::uint64_t>(protocol::kBulkChunkBytes, ready->data.size() - ready->appended));
+        ready->data.subspan(ready->appended, std::min<std::uint64_t>(window.chunk_bytes(), ready->data.size() - ready->appended));
     sender.append_bulk(ready->id, ready->appended, chunk, ready->keep_alive);
+    window.appended(chunk.size());
     ready->appended += chunk.size();
     appended = true;
     if (ready->appended == ready->data.size()) {

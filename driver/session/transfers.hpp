@@ -4,6 +4,7 @@
 #include "driver/objects/queue.hpp"
 #include "farcl/base/bytes.hpp"
 #include "farcl/base/result.hpp"
+#include "farcl/net/bulk_window.hpp"
 #include "farcl/net/link.hpp"
 #include "farcl/protocol/message_list.hpp"
 
@@ -71,7 +72,7 @@ public:
   void read_ended(protocol::TransferId read);
   [[nodiscard]] bool empty() const noexcept { return transfers_.empty(); }
   /// Appends what may be appended now; true if it appended anything.
-  bool pump(net::FrameSender& sender, std::uint64_t retained_limit);
+  bool pump(net::FrameSender& sender, net::BulkWindow& window, const net::Transport& transport, std::uint64_t retained_limit);
   /// True while some of the transfer has not been appended.
   [[nodiscard]] bool is_waiting(protocol::TransferId transfer) const noexcept;
   void clear() { transfers_.clear(); }

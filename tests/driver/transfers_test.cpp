@@ -1,4 +1,5 @@
 #include "driver/session/transfers.hpp"
+#include "farcl/net/loopback.hpp"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -68,29 +69,33 @@ TEST(IncomingRead, TakesChunksInOrderOnly) {
 TEST(OutgoingBulk, NeverPutsMoreThanItsShareInFront) {
   const std::atomic<std::uint64_t> received{0};
   net::FrameSender sender(received);
+  const auto [transport, other] = net::make_loopback();
+  net::BulkWindow window;
   OutgoingBulk bulk;
   const ByteVector data(8u << 20);
   bulk.add({1}, data, nullptr, {});
-  EXPECT_TRUE(bulk.pump(sender, 64u << 20));
+  EXPECT_TRUE(bulk.pump(sender, window, *transport, 64u << 20));
   EXPECT_LE(sender.unsent_bytes(), OutgoingBulk::kUnsentBulkBytes + protocol::kBulkChunkBytes + 4096);
-  EXPECT_FALSE(bulk.pump(sender, 64u << 20));
+  EXPECT_FALSE(bulk.pump(sender, window, *transport, 64u << 20));
   EXPECT_TRUE(bulk.is_waiting({1}));
 }
 
 TEST(OutgoingBulk, WaitsForReadsAndLetsOthersPass) {
   const std::atomic<std::uint64_t> received{0};
   net::FrameSender sender(received);
+  const auto [transport, other] = net::make_loopback();
+  net::BulkWindow window;
   OutgoingBulk bulk;
   const ByteVector data(100);
   bulk.add({1}, data, nullptr, {{5}, {6}});
   bulk.add({2}, data, nullptr, {});
-  EXPECT_TRUE(bulk.pump(sender, 1u << 20));
+  EXPECT_TRUE(bulk.pump(sender, window, *transport, 1u << 20));
   EXPECT_TRUE(bulk.is_waiting({1}));
   EXPECT_FALSE(bulk.is_waiting({2}));
   bulk.read_ended({5});
-  EXPECT_FALSE(bulk.pump(sender, 1u << 20));
+  EXPECT_FALSE(bulk.pump(sender, window, *transport, 1u << 20));
   bulk.read_ended({6});
-  EXPECT_TRUE(bulk.pump(sender, 1u << 20));
+  EXPECT_TRUE(bulk.pump(sender, window, *transport, 1u << 20));
   EXPECT_TRUE(bulk.empty());
 }
 
