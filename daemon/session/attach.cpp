@@ -20,7 +20,17 @@ Status Session::answer_hello(net::Transport& transport, bool first, protocol::He
   return net::send_hello_reply(transport, reply);
 }
 
+// Its thread answers the hello: only it knows what it has received.
+void Session::take_stream(Attachment attachment) {
+  protocol::HelloReply reply;
+  reply.session = config_.id;
+  state_->bulk_streams.attach(attachment.stream, {std::move(attachment.transport), attachment.received, reply});
+}
+
 void Session::take(Attachment attachment) {
+  if (attachment.stream != 0) {
+    return take_stream(std::move(attachment));
+  }
   // The client has given the old connection up when it makes a new one, whatever this side has seen of it so far.
   transport_.reset();
   net::Transport& fresh = *attachment.transport;

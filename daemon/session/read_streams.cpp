@@ -42,26 +42,36 @@ private:
   std::vector<std::unique_ptr<Chunk>> free_;
 };
 
-ReadStreams::ReadStreams(Scheduler& scheduler, net::FrameSender& sender, CompletionSink& sink)
-    : scheduler_(scheduler), sender_(sender), sink_(sink), pool_(std::make_shared<Pool>()) {}
+ReadStreams::ReadStreams(Scheduler& scheduler, net::FrameSender& sender, BulkStreams& further, CompletionSink& sink)
+    : scheduler_(scheduler), sender_(sender), further_(further), sink_(sink), pool_(std::make_shared<Pool>()) {}
 
-void ReadStreams::start(Command& command) { streams_.push_back({&command, 0, nullptr}); }
-
-bool ReadStreams::window_is_open(const net::Transport& transport) {
-  return sender_.retained_bytes() < kReadWindowBytes && sender_.unsent_bytes() < kUnsentWindowBytes &&
-         window_.is_open(transport, sender_.unsent_bytes());
+void ReadStreams::start(Command& command) {
+  streams_.emplace_back();
+  streams_.back().command = &command;
 }
 
-bool ReadStreams::pump(const net::Transport& transport) {
+bool ReadStreams::window_is_open(const net::Transport* transport) {
+  return transport != nullptr && sender_.retained_bytes() < kReadWindowBytes && sender_.unsent_bytes() < kUnsentWindowBytes &&
+         window_.is_open(*transport, sender_.unsent_bytes());
+}
+
+bool ReadStreams::pump(const net::Transport* transport) {
   bool any = false;
+  const bool further = further_.are_connected();
   for (bool progress = true; progress && !streams_.empty();) {
     progress = false;
     for (Stream& stream : streams_) {
-      if (stream.fetching == nullptr && window_is_open(transport)) {
-        next_chunk(stream);
-        progress = any = true;
+      if (stream.fetching != nullptr) {
+        continue;
+      }
+      if (stream.sent_bytes == std::get<ReadWork>(stream.command->work).size_bytes) {
+        progress |= complete_if_arrived(stream);
+      } else if (net::BulkStream* via = further ? further_.with_room() : nullptr; via != nullptr || (!further && window_is_open(transport))) {
+        next_chunk(stream, via);
+        progress = true;
       }
     }
+    any |= progress;
     remove_ended();
   }
   if (streams_.empty()) {
@@ -70,10 +80,35 @@ bool ReadStreams::pump(const net::Transport& transport) {
   return any;
 }
 
-void ReadStreams::next_chunk(Stream& stream) {
+bool ReadStreams::complete_if_arrived(Stream& stream) {
+  if (stream.unacknowledged->load() != 0) {
+    return false;
+  }
+  Command& command = *std::exchange(stream.command, nullptr); // removed by the caller
+  scheduler_.complete(command, CL_COMPLETE);
+  return true;
+}
+
+/// A block of the pool; for a further stream, whose thread lets go of it, one of its own.
+std::shared_ptr<ReadStreams::Chunk> ReadStreams::chunk_for(const Stream& stream, net::BulkStream* via) {
+  if (via == nullptr) {
+    return Pool::take(pool_);
+  }
+  stream.unacknowledged->fetch_add(1);
+  return {std::make_unique_for_overwrite<Chunk>().release(), [count = stream.unacknowledged, &streams = further_](Chunk* used) {
+            delete used;
+            if (count->fetch_sub(1) == 1) {
+              streams.wake();
+            }
+          }};
+}
+
+void ReadStreams::next_chunk(Stream& stream, net::BulkStream* via) {
   auto& work = std::get<ReadWork>(stream.command->work);
-  auto chunk = Pool::take(pool_);
-  chunk->size = static_cast<std::size_t>(std::min<std::uint64_t>(window_.chunk_bytes(), work.size_bytes - stream.sent_bytes));
+  auto chunk = chunk_for(stream, via);
+  stream.via = via;
+  const std::size_t size = via != nullptr ? via->chunk_bytes() : window_.chunk_bytes();
+  chunk->size = static_cast<std::size_t>(std::min<std::uint64_t>(size, work.size_bytes - stream.sent_bytes));
   work.read.skip_bytes = stream.sent_bytes;
   work.read.into = MutableBytes(chunk->bytes, chunk->size);
   Queue& queue = *stream.command->queue;
@@ -92,10 +127,14 @@ void ReadStreams::send_chunk(Stream& stream, std::shared_ptr<Chunk> chunk, const
   command.times.ended_ns = result.ended_ns;
   if (result.status >= 0) {
     const ConstBytes bytes(chunk->bytes, chunk->size);
-    sender_.append_bulk(work.transfer, stream.sent_bytes, bytes, std::move(chunk));
-    window_.appended(bytes.size());
+    if (stream.via != nullptr) {
+      stream.via->send({{work.transfer, stream.sent_bytes}, bytes, std::move(chunk)});
+    } else {
+      sender_.append_bulk(work.transfer, stream.sent_bytes, bytes, std::move(chunk));
+      window_.appended(bytes.size());
+    }
     stream.sent_bytes += bytes.size();
-    if (stream.sent_bytes < work.size_bytes) {
+    if (stream.sent_bytes < work.size_bytes || stream.unacknowledged->load() != 0) {
       return;
     }
   }

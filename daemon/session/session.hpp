@@ -1,6 +1,6 @@
 // Session: one client's session, from its first connection to its end.
 //
-// Threads: `run` is the session thread; it owns everything here (tables, scheduler, sender, receiver, transport). Other
+// Threads: further connections for bulk have a thread each (BulkStreams), which posts chunks here. `run` is the session thread; it owns everything here (tables, scheduler, sender, receiver, transport). Other
 // threads reach it through two mailboxes: devices and builders post completions, text and programs, whoever accepts
 // connections posts those and the order to end. Each post notifies the one Waker that the session thread sleeps on.
 //
@@ -41,6 +41,7 @@ struct Attachment {
   bool resume = false;
   std::uint64_t received = 0; ///< the last sequence number that the client has
   bool resumable = true;      ///< false: the session ends with this connection
+  std::uint8_t stream = 0;    ///< the number of a further stream for bulk; 0: the stream of commands
 };
 
 struct SessionConfig {
@@ -84,7 +85,7 @@ private:
     Token token;
     DeviceResult result;
   };
-  using DeviceMail = std::variant<DeviceDone, std::string, BuildArrival>;
+  using DeviceMail = std::variant<DeviceDone, std::string, BuildArrival, ChunkArrival, StreamFailure>;
 
   // FrameSink
   Status on_message(protocol::Opcode opcode, ConstBytes payload) override;
@@ -113,6 +114,7 @@ private:
   // attach.cpp: connections come and go
   void take(Attachment attachment);
   void take(EndOrder order);
+  void take_stream(Attachment attachment);
   void detach(const Error& why);
   [[nodiscard]] Status answer_hello(net::Transport& transport, bool first, protocol::HelloStatus status, std::string text);
   void end_session(std::string reason, bool failed);
@@ -121,6 +123,9 @@ private:
   void take(DeviceDone done);
   void take(std::string text);
   void take(BuildArrival arrival);
+  void take(ChunkArrival arrival);
+  void take(StreamFailure failure) { fail_session(failure.sentence); }
+  void deliver_waiting_chunks();
 
   [[nodiscard]] bool backed_up() const;
   using Clock = std::chrono::steady_clock;

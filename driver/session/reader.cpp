@@ -79,6 +79,11 @@ void ServerSession::leave(Access& state, Wait& wait) {
 }
 
 bool ServerSession::read_some() {
+  if (stream_failed_.load(std::memory_order_acquire) && !dead()) {
+    die(state_.with([](State& state) { return state.stream_failure; }));
+    finish_deferred();
+    return true;
+  }
   if (send_failed_.load(std::memory_order_acquire) && transport_) {
     // What has arrived is worth more than knowing that nothing can be sent: read until the connection says why.
     auto got = receiver_.poll(*transport_, *this);
@@ -123,6 +128,9 @@ void ServerSession::after_reading(State& state, std::size_t bytes) {
   }
   if (state.sender.unsent_bytes() != 0 || !state.outgoing.empty()) {
     (void)flush_locked(state, false);
+  }
+  if (may_open_streams_ && options_.bulk_streams != 0) {
+    consider_streams(state, bytes, Clock::now());
   }
   if (state.waiters != 0) {
     progress_.notify_all();
@@ -223,13 +231,13 @@ Result<MutableBytes> ServerSession::bulk_destination(const protocol::BulkHeader&
   return (*read)->destination(chunk.offset, size);
 }
 
-Status ServerSession::on_bulk(const protocol::BulkHeader& chunk, std::size_t size) {
+Status ServerSession::on_bulk(const protocol::BulkHeader& chunk, std::size_t) {
   Access state = state_.lock();
   IncomingRead** read = state->reads.find(chunk.transfer);
   if (read == nullptr) {
     return fail(ErrorCode::kInvalid, "bulk data for a transfer that does not exist");
   }
-  (*read)->arrived(size);
+  (*read)->arrived();
   return {};
 }
 

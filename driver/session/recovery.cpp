@@ -135,6 +135,7 @@ void ServerSession::die(const std::string& sentence) {
       }
     });
     dead_.store(true, std::memory_order_release);
+    for_each_stream([](net::BulkStream& stream) { stream.stop(); });
     progress_.notify_all();
   }
 }

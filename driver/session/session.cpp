@@ -111,7 +111,7 @@ bool ServerSession::flush_locked(State& state, bool all) {
     if (!*sent) {
       return false;
     }
-  } while (state.outgoing.pump(state.sender, state.window, *transport_, limits().retained_bytes / 2));
+  } while (!spread_bulk(state) && state.outgoing.pump(state.sender, state.window, *transport_, limits().retained_bytes / 2));
   state.unsent_since = {};
   return true;
 }
@@ -185,6 +185,11 @@ void ServerSession::abandon_in_child() noexcept {
   if (net::Transport* transport = transport_for_child_.exchange(nullptr); transport != nullptr) {
     transport->~Transport();
   }
+  for_each_stream([](net::BulkStream& stream) {
+    if (net::Transport* transport = stream.transport_for_child(); transport != nullptr) {
+      transport->~Transport();
+    }
+  });
 }
 
 std::string ServerSession::death_sentence() {
