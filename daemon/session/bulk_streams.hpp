@@ -30,9 +30,9 @@ struct StreamFailure {
 class BulkStreams final : private net::BulkStream::Owner {
 public:
   struct Hooks {
-    std::function<void(ChunkArrival)> on_chunk;        ///< any thread
-    std::function<void(StreamFailure)> on_failure;     ///< any thread
-    std::function<void()> wake;                        ///< any thread: there is room again, or chunks were acknowledged
+    std::function<void(ChunkArrival)> on_chunk;    ///< any thread
+    std::function<void(StreamFailure)> on_failure; ///< any thread
+    std::function<void()> wake;                    ///< any thread: there is room again, or chunks were acknowledged
   };
   explicit BulkStreams(Hooks hooks) : hooks_(std::move(hooks)) {}
   ~BulkStreams() override;

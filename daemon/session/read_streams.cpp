@@ -66,7 +66,8 @@ bool ReadStreams::pump(const net::Transport* transport) {
       }
       if (stream.sent_bytes == std::get<ReadWork>(stream.command->work).size_bytes) {
         progress |= complete_if_arrived(stream);
-      } else if (net::BulkStream* via = further ? further_.with_room() : nullptr; via != nullptr || (!further && window_is_open(transport))) {
+      } else if (net::BulkStream* via = further ? further_.with_room() : nullptr;
+                 via != nullptr || (!further && window_is_open(transport))) {
         next_chunk(stream, via);
         progress = true;
       }

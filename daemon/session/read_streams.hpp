@@ -23,10 +23,11 @@ public:
   ReadStreams(Scheduler& scheduler, net::FrameSender& sender, BulkStreams& further, CompletionSink& sink);
 
   void start(Command& command);
-  /// Sends chunks while the windows allow. `transport`: of the stream of commands, or null. True if anything was done; the caller then calls Scheduler::start_ready.
+  /// Sends chunks while the windows allow. `transport`: of the stream of commands, or null. True if anything was done; the caller then
+  /// calls Scheduler::start_ready.
   bool pump(const net::Transport* transport);
   /// True when chunks wait only for the link to deliver what is on its way: pump again after net::kBulkLookEvery.
-  [[nodiscard]] bool is_held_back() const noexcept { return !streams_.empty() && window_.is_holding(); }
+  [[nodiscard]] bool is_held_back() const noexcept { return !streams_.empty() && window_.is_holding() && !further_.are_connected(); }
   /// A new connection.
   void forget_link() noexcept { window_.reset(); }
   /// A chunk that the device had to fetch: the command's completion, if it belongs to a stream.

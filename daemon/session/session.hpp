@@ -1,8 +1,9 @@
 // Session: one client's session, from its first connection to its end.
 //
-// Threads: further connections for bulk have a thread each (BulkStreams), which posts chunks here. `run` is the session thread; it owns everything here (tables, scheduler, sender, receiver, transport). Other
-// threads reach it through two mailboxes: devices and builders post completions, text and programs, whoever accepts
-// connections posts those and the order to end. Each post notifies the one Waker that the session thread sleeps on.
+// Threads: further connections for bulk have a thread each (BulkStreams), which posts chunks here. `run` is the session thread; it owns
+// everything here (tables, scheduler, sender, receiver, transport). Other threads reach it through two mailboxes: devices and builders post
+// completions, text and programs, whoever accepts connections posts those and the order to end. Each post notifies the one Waker that the
+// session thread sleeps on.
 //
 // A turn of the loop: take mail, read what the transport has, start what is ready, send chunks of large reads, flush once: all
 // replies of a turn leave together. When a turn found nothing to do the thread spins for a while (if it gets a permit), then

@@ -48,7 +48,8 @@ struct SessionState {
       : parts(std::move(from)), memory(parts.limits.memory_bytes), staging(parts.limits.memory_bytes / kStagingShare), outbox(sender),
         executor(outbox, sink),
         scheduler(executor, SchedulerLimits{parts.limits.commands_in_flight, parts.limits.objects, SchedulerLimits{}.edges}),
-        bulk_streams(std::move(stream_hooks)), streams(scheduler, sender, bulk_streams, sink), transfers(scheduler, staging), post_built(std::move(on_built)) {
+        bulk_streams(std::move(stream_hooks)), streams(scheduler, sender, bulk_streams, sink), transfers(scheduler, staging),
+        post_built(std::move(on_built)) {
     executor.connect(scheduler, streams);
   }
 

@@ -182,7 +182,8 @@ void Sessions::resume_parked(std::uint32_t number) {
     }
     if (status) {
       const bool further = protocol::decode_hello(arrival.bytes)->stream == protocol::StreamKind::kBulk;
-      logger_.info("session " + std::to_string(worker.session_number) + (further ? " gets a stream for bulk from " : " resumed by ") + arrival.peer.text);
+      logger_.info("session " + std::to_string(worker.session_number) + (further ? " gets a stream for bulk from " : " resumed by ") +
+                   arrival.peer.text);
     } else { // closed without an answer: the client tries again within its time
       stranger_log_.write(LogLevel::kWarn, name_of(worker) + " could not be resumed: " + status.error().message);
     }

@@ -237,8 +237,7 @@ Status ServerSession::on_bulk(const protocol::BulkHeader& chunk, std::size_t) {
   if (read == nullptr) {
     return fail(ErrorCode::kInvalid, "bulk data for a transfer that does not exist");
   }
-  (*read)->arrived();
-  return {};
+  return (*read)->arrived();
 }
 
 Status ServerSession::on_acknowledged(std::uint64_t sequence) { return state_.lock()->sender.on_acknowledged(sequence); }

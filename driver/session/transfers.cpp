@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace farcl::driver {
 
@@ -77,12 +78,14 @@ Result<MutableBytes> IncomingRead::destination(std::uint64_t offset, std::size_t
   return MutableBytes(chunk_);
 }
 
-void IncomingRead::arrived() {
+Status IncomingRead::arrived() {
   if (!box_.is_linear()) {
     box_.scatter(pending_offset_, ConstBytes(chunk_).first(pending_size_));
   }
-  FARCL_ASSERT(received_.add(pending_offset_, pending_size_)); // checked when it began, and by `take` since
-  pending_size_ = 0;
+  if (!received_.add(pending_offset_, std::exchange(pending_size_, 0))) {
+    return fail(ErrorCode::kInvalid, "bulk data in too many pieces");
+  }
+  return {};
 }
 
 Status IncomingRead::take(std::uint64_t offset, ConstBytes bytes) {

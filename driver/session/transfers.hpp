@@ -55,7 +55,7 @@ public:
   // Chunks may come in any order, but no byte twice.
   /// Where a chunk on the stream of commands goes; it is there when `arrived` is called.
   [[nodiscard]] Result<MutableBytes> destination(std::uint64_t offset, std::size_t size);
-  void arrived();
+  [[nodiscard]] Status arrived();
   /// A chunk that came on another stream.
   [[nodiscard]] Status take(std::uint64_t offset, ConstBytes bytes);
   [[nodiscard]] std::uint64_t missing_bytes() const noexcept { return box_.size_bytes() - received_.bytes(); }

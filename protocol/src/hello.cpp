@@ -6,8 +6,8 @@
 namespace farcl::protocol {
 
 namespace {
-// Both layouts: magic[8], version_min u16, version_max u16, kind or status u8, stream number u8 (hello), 2 bytes zero, session[16], secret[32],
-// received u64; then zeros (hello) or text length u32 and text (reply).
+// Both layouts: magic[8], version_min u16, version_max u16, kind or status u8, stream number u8 (hello), 2 bytes zero, session[16],
+// secret[32], received u64; then zeros (hello) or text length u32 and text (reply).
 constexpr std::size_t kVersionMinAt = 8;
 constexpr std::size_t kVersionMaxAt = 10;
 constexpr std::size_t kKindAt = 12;

@@ -59,7 +59,7 @@ TEST(IncomingRead, TakesChunksInAnyOrderAndNoByteTwice) {
   EXPECT_EQ(into->data(), memory.data() + 40);
   EXPECT_TRUE(read.destination(40, 60)); // again, after a cut
   EXPECT_FALSE(read.take(30, counting(11))) << "what is being received on the stream of commands";
-  read.arrived();
+  EXPECT_TRUE(read.arrived());
   EXPECT_FALSE(read.destination(99, 1));
   EXPECT_FALSE(read.take(30, counting(11)));
   EXPECT_FALSE(read.complete({}));

@@ -54,7 +54,7 @@ public:
 };
 
 struct Outcome {
-  double used = 0;          ///< part of the link's rate
+  double used = 0;           ///< part of the link's rate
   double worst_queue_ms = 0; ///< after the beginning
 };
 
@@ -88,7 +88,8 @@ struct Case {
 };
 
 TEST(BulkWindow, FillsLinksOfAllKindsAndNotTheirQueues) {
-  for (const Case& one : {Case{10, 20ms}, {100, 500us}, {100, 5ms}, {100, 100ms}, {300, 100ms}, {1000, 1ms}, {1000, 50ms}, {10000, 200us}}) {
+  for (const Case& one :
+       {Case{10, 20ms}, {100, 500us}, {100, 5ms}, {100, 100ms}, {300, 100ms}, {1000, 1ms}, {1000, 50ms}, {10000, 200us}}) {
     Link link{one.megabits * 125000, one.round_trip};
     BulkWindow window;
     Clock::time_point now{1h};

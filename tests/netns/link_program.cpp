@@ -64,7 +64,7 @@ struct Setup {
 // 1 + 1 + 70 + 1 creates, 600 arguments, 300 kernels, 20 writes, 1 read: with the few calls around them about 1,000.
 int calls() {
   const Setup setup; // connects and builds: the program that is measured starts with what it has
-  std::vector<cl_uint> values(1024, 7);
+  std::vector<cl_uint> values(256, 7);
   cl_uint expected = 0;
   cl_uint result = 0;
   const double took = milliseconds([&] {
@@ -95,7 +95,7 @@ int first_result() {
   cl_uint result = 20;
   const double took = milliseconds([&] {
     const Setup setup;
-    const cl::Buffer buffer(setup.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, 4, &result);
+    const cl::Buffer buffer(setup.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, std::size_t{4}, &result);
     cl::Kernel kernel(setup.program, "add");
     kernel.setArg(0, buffer);
     kernel.setArg(1, cl_uint(3));

@@ -7,7 +7,8 @@ namespace farcl::net {
 namespace {
 constexpr std::chrono::microseconds kShortestRound{10000}; ///< shorter ones are all jitter
 constexpr std::chrono::microseconds kQueueSeen = kBulkDelay / 2;
-constexpr double kProbe = 1.25; ///< while no queue is seen, the link may be able to do more
+constexpr std::size_t kCertainBytes = 3 * BulkWindow::kLeastBytes; ///< with so much in flight a queue shows
+constexpr double kProbe = 1.25;                                    ///< while no queue is seen, the link may be able to do more
 constexpr std::size_t kLeastChunkBytes = 16u << 10;
 constexpr std::size_t kFirstChunkBytes = 64u << 10;
 constexpr double kChunksPerSecond = 1000;
@@ -57,7 +58,8 @@ void BulkWindow::look(const CongestionFacts& facts, std::size_t unsent_bytes, Cl
   }
   if (growing_) {
     window_bytes_ += holding_ ? facts.delivered_bytes - last_delivered_ : 0;
-    growing_ = facts.round_trip < facts.least_round_trip + kQueueSeen;
+    // The first round trips of a connection are long because lone packets are acknowledged late.
+    growing_ = facts.round_trip < facts.least_round_trip + kQueueSeen || window_bytes_ < kCertainBytes;
   }
   last_delivered_ = facts.delivered_bytes;
   if (now - round_begin_ >= std::max(facts.round_trip, kShortestRound)) {

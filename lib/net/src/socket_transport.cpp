@@ -64,9 +64,7 @@ tl::unexpected<Error> connection_error(int error_number, const std::string& desc
 SocketTransport::SocketTransport(UniqueFd socket, std::string description, bool crosses_network)
     : socket_(std::move(socket)), description_(std::move(description)), crosses_network_(crosses_network) {}
 
-std::optional<CongestionFacts> SocketTransport::congestion() const {
-  return crosses_network_ ? tcp_facts(socket_.get()) : std::nullopt;
-}
+std::optional<CongestionFacts> SocketTransport::congestion() const { return crosses_network_ ? tcp_facts(socket_.get()) : std::nullopt; }
 
 Result<std::size_t> SocketTransport::send(std::span<const ConstBytes> parts) {
   std::array<iovec, kMaxSendParts> vectors; // not initialised: only the used ones are filled in

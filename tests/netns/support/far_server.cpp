@@ -15,7 +15,7 @@ Status set_defaults(const Namespace& one) {
       return status;
     }
   }
-  return one.set_ipv4("tcp_congestion_control", "cubic");
+  return {};
 }
 
 Result<std::unique_ptr<LinkEmulator>> join(const Namespace& client, const Namespace& server, const LinkConditions& conditions) {
@@ -56,8 +56,8 @@ std::unique_ptr<FarServer> FarServer::start(const LinkConditions& conditions, st
     why = status.error().message;
     return nullptr;
   }
-  made->server_ = std::make_unique<end_to_end::PrivateServer>(
-      std::vector<std::string>{"--listen", std::string(kServerAddress) + ":0", "--insecure"});
+  made->server_ =
+      std::make_unique<end_to_end::PrivateServer>(std::vector<std::string>{"--listen", std::string(kServerAddress) + ":0", "--insecure"});
   if (auto status = client->enter(); !status) {
     why = status.error().message;
     return nullptr;

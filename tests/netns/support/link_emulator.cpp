@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -37,6 +38,8 @@ void LinkEmulator::set(const LinkConditions& conditions) {
 
 void LinkEmulator::main() {
   ::prctl(PR_SET_TIMERSLACK, 1000UL); // delays are of microseconds
+  const sched_param priority{.sched_priority = 1};
+  ::pthread_setschedparam(::pthread_self(), SCHED_RR, &priority); // a link does not wait for a core; refused, it is a little jittery
   while (!stop_) {
     const LinkConditions conditions = conditions_.with([](LinkConditions& current) { return current; });
     for (std::size_t end : {0u, 1u}) {
