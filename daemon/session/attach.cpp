@@ -1,34 +1,10 @@
 // How a session gets, loses and changes its connection, and how it ends.
 #include "daemon/session/session.hpp"
+#include "farcl/net/accept.hpp"
 
 #include <algorithm>
 
 namespace farcl::daemon {
-
-namespace {
-using namespace std::chrono_literals;
-/// A reply to a hello that the peer does not take within this is a connection not worth having.
-constexpr auto kHelloReplyTime = 1s;
-
-Status write_all(net::Transport& transport, ConstBytes bytes) {
-  const auto until = std::chrono::steady_clock::now() + kHelloReplyTime;
-  while (!bytes.empty()) {
-    auto written = transport.send(std::span<const ConstBytes>(&bytes, 1));
-    if (!written) {
-      return pass_on(std::move(written));
-    }
-    bytes = bytes.subspan(*written);
-    const auto now = std::chrono::steady_clock::now();
-    if (now >= until) {
-      return fail(ErrorCode::kTimeout, "the peer does not take the answer to its hello");
-    }
-    if (*written == 0) {
-      transport.wait(net::Interest::kWritable, until - now, nullptr);
-    }
-  }
-  return {};
-}
-} // namespace
 
 Status Session::answer_hello(net::Transport& transport, bool first, protocol::HelloStatus status, std::string text) {
   protocol::HelloReply reply;
@@ -41,10 +17,20 @@ Status Session::answer_hello(net::Transport& transport, bool first, protocol::He
     reply.received = receiver_.received_sequence().load(std::memory_order_relaxed);
   }
   reply.text = std::move(text);
-  return write_all(transport, protocol::encode_hello_reply(reply));
+  return net::send_hello_reply(transport, reply);
+}
+
+// Its thread answers the hello: only it knows what it has received.
+void Session::take_stream(Attachment attachment) {
+  protocol::HelloReply reply;
+  reply.session = config_.id;
+  state_->bulk_streams.attach(attachment.stream, {std::move(attachment.transport), attachment.received, reply});
 }
 
 void Session::take(Attachment attachment) {
+  if (attachment.stream != 0) {
+    return take_stream(std::move(attachment));
+  }
   // The client has given the old connection up when it makes a new one, whatever this side has seen of it so far.
   transport_.reset();
   net::Transport& fresh = *attachment.transport;
@@ -62,6 +48,7 @@ void Session::take(Attachment attachment) {
     return;
   }
   receiver_.on_resumed();
+  state_->streams.forget_link();
   resumable_ = attachment.resumable;
   detached_since_ = Clock::now();
   const bool first = !welcomed_;

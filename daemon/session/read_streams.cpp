@@ -46,8 +46,8 @@ private:
   std::vector<std::unique_ptr<Chunk>> free_;
 };
 
-ReadStreams::ReadStreams(Scheduler& scheduler, net::FrameSender& sender, CompletionSink& sink)
-    : scheduler_(scheduler), sender_(sender), sink_(sink), pool_(std::make_shared<Pool>()) {}
+ReadStreams::ReadStreams(Scheduler& scheduler, net::FrameSender& sender, BulkStreams& further, CompletionSink& sink)
+    : scheduler_(scheduler), sender_(sender), further_(further), sink_(sink), pool_(std::make_shared<Pool>()) {}
 
 namespace {
 /// The read's bytes where they lie, if this process reaches them and they have no gaps.
@@ -62,31 +62,42 @@ std::uint64_t clock_if(bool wanted) { return wanted ? device_clock_ns() : 0; }
 } // namespace
 
 void ReadStreams::start(Command& command) {
-  Stream stream{&command, 0, nullptr, bytes_in_place(std::get<ReadWork>(command.work))};
+  Stream& stream = streams_.emplace_back();
+  stream.command = &command;
+  stream.in_place = bytes_in_place(std::get<ReadWork>(command.work));
   if (!stream.in_place.empty()) {
     stream.lease = std::make_shared<MemoryPtr>(command.buffers.front()->memory);
     command.times.started_ns = clock_if(command.queue->profiling);
   }
-  streams_.push_back(std::move(stream));
 }
 
-bool ReadStreams::window_is_open() const {
-  return sender_.retained_bytes() < kReadWindowBytes && sender_.unsent_bytes() < kUnsentWindowBytes;
+bool ReadStreams::window_is_open(const net::Transport* transport) {
+  return transport != nullptr && sender_.retained_bytes() < kReadWindowBytes && sender_.unsent_bytes() < kUnsentWindowBytes &&
+         window_.is_open(*transport, sender_.unsent_bytes());
 }
 
-bool ReadStreams::pump() {
+bool ReadStreams::pump(const net::Transport* transport) {
   bool any = false;
+  const bool further = further_.are_connected();
   for (bool progress = true; progress && !streams_.empty();) {
     progress = false;
     for (Stream& stream : streams_) {
-      if (stream.last_sequence != 0) {
-        any |= give_way(stream);
-      } else if (stream.fetching == nullptr && window_is_open()) {
-        next_chunk(stream);
-        progress = any = true;
+      if (stream.fetching != nullptr) {
+        continue;
+      }
+      if (stream.sent_bytes == std::get<ReadWork>(stream.command->work).size_bytes) {
+        progress |= finish(stream);
+      } else if (net::BulkStream* via = further ? further_.with_room() : nullptr;
+                 via != nullptr || (!further && window_is_open(transport))) {
+        next_chunk(stream, via);
+        progress = true;
       }
     }
+    any |= progress;
     remove_ended();
+  }
+  if (streams_.empty()) {
+    window_.ran_dry();
   }
   return any;
 }
@@ -94,37 +105,28 @@ bool ReadStreams::pump() {
 // At once, not in the next turn: the same bytes may bring a write to the buffer, which is received in place if nothing is before it.
 void ReadStreams::on_acknowledged() {
   for (Stream& stream : streams_) {
-    if (stream.last_sequence != 0 && sender_.acknowledged_sequence() >= stream.last_sequence) {
+    if (stream.announced && sender_.acknowledged_sequence() >= stream.last_in_place) {
       end(stream, CL_COMPLETE);
     }
   }
   remove_ended();
 }
 
-void ReadStreams::next_chunk(Stream& stream) {
-  const auto& work = std::get<ReadWork>(stream.command->work);
-  const auto size = std::min<std::uint64_t>(protocol::kBulkChunkBytes, work.size_bytes - stream.sent_bytes);
-  if (stream.in_place.empty()) {
-    fetch_chunk(stream, size);
-  } else {
-    send_in_place(stream, size);
+bool ReadStreams::finish(Stream& stream) {
+  if (stream.unacknowledged->load() != 0) {
+    return false;
   }
-}
-
-void ReadStreams::send_in_place(Stream& stream, std::uint64_t size_bytes) {
+  if (stream.last_in_place == 0 || sender_.acknowledged_sequence() >= stream.last_in_place) {
+    end(stream, CL_COMPLETE);
+    return true;
+  }
   Command& command = *stream.command;
-  const std::uint64_t last = sender_.append_bulk(std::get<ReadWork>(command.work).transfer, stream.sent_bytes,
-                                                 stream.in_place.subspan(stream.sent_bytes, size_bytes), stream.lease);
-  stream.sent_bytes += size_bytes;
-  if (stream.sent_bytes == stream.in_place.size()) {
-    stream.last_sequence = last;
+  if (!stream.announced) {
+    stream.announced = true;
     command.times.ended_ns = clock_if(command.queue->profiling);
     scheduler_.announce(command, CL_COMPLETE);
   }
-}
-
-bool ReadStreams::give_way(Stream& stream) {
-  if (stream.command->edges == nullptr) {
+  if (command.edges == nullptr) {
     return false; // nobody waits: nothing can change the buffer
   }
   sender_.replace_bulk(stream.lease.get(), [this](ConstBytes piece) {
@@ -136,10 +138,39 @@ bool ReadStreams::give_way(Stream& stream) {
   return true;
 }
 
-void ReadStreams::fetch_chunk(Stream& stream, std::uint64_t size_bytes) {
+void ReadStreams::next_chunk(Stream& stream, net::BulkStream* via) {
+  const auto& work = std::get<ReadWork>(stream.command->work);
+  const std::size_t most = via != nullptr ? via->chunk_bytes() : window_.chunk_bytes();
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(most, work.size_bytes - stream.sent_bytes));
+  if (via == nullptr && !stream.in_place.empty()) {
+    stream.last_in_place =
+        sender_.append_bulk(work.transfer, stream.sent_bytes, stream.in_place.subspan(stream.sent_bytes, size), stream.lease);
+    window_.appended(size);
+    stream.sent_bytes += size;
+  } else {
+    fetch_chunk(stream, via, size);
+  }
+}
+
+/// A block of the pool; for a further stream, whose thread lets go of it, one of its own.
+std::shared_ptr<ReadStreams::Chunk> ReadStreams::chunk_for(const Stream& stream, net::BulkStream* via) {
+  if (via == nullptr) {
+    return Pool::take(pool_);
+  }
+  stream.unacknowledged->fetch_add(1);
+  return {std::make_unique_for_overwrite<Chunk>().release(), [count = stream.unacknowledged, &streams = further_](Chunk* used) {
+            delete used;
+            if (count->fetch_sub(1) == 1) {
+              streams.wake();
+            }
+          }};
+}
+
+void ReadStreams::fetch_chunk(Stream& stream, net::BulkStream* via, std::size_t size_bytes) {
   auto& work = std::get<ReadWork>(stream.command->work);
-  auto chunk = Pool::take(pool_);
-  chunk->size = static_cast<std::size_t>(size_bytes);
+  auto chunk = chunk_for(stream, via);
+  stream.via = via;
+  chunk->size = size_bytes;
   work.read.skip_bytes = stream.sent_bytes;
   work.read.into = MutableBytes(chunk->bytes, chunk->size);
   Queue& queue = *stream.command->queue;
@@ -158,10 +189,15 @@ void ReadStreams::send_chunk(Stream& stream, std::shared_ptr<Chunk> chunk, const
   command.times.ended_ns = result.ended_ns;
   if (result.status >= 0) {
     const ConstBytes bytes(chunk->bytes, chunk->size);
-    sender_.append_bulk(work.transfer, stream.sent_bytes, bytes, std::move(chunk));
+    if (stream.via != nullptr) {
+      stream.via->send({{work.transfer, stream.sent_bytes}, bytes, std::move(chunk)});
+    } else {
+      sender_.append_bulk(work.transfer, stream.sent_bytes, bytes, std::move(chunk));
+      window_.appended(bytes.size());
+    }
     stream.sent_bytes += bytes.size();
-    if (stream.sent_bytes < work.size_bytes) {
-      return;
+    if (stream.sent_bytes < work.size_bytes || stream.unacknowledged->load() != 0 || stream.last_in_place != 0) {
+      return; // pump goes on, or ends it
     }
   }
   end(stream, result.status);

@@ -19,6 +19,8 @@ constexpr auto kLongestSleep = 60s;
 constexpr auto kFarewellTime = 1s;
 /// More than a socket buffers of what a client wrote before it closed.
 constexpr std::size_t kMaxLastWordsBytes = 16u << 20;
+/// Between a chunk and the message that announces it, on two connections that work.
+constexpr auto kAnnouncementTime = 5s;
 constexpr auto kCompletionDelay = 100us;
 
 inline void cpu_relax() {
@@ -34,6 +36,9 @@ Session::Session(SessionConfig config)
     : config_(std::move(config)), control_([this] { waker_.notify(); }), mail_([this] { waker_.notify(); }),
       sender_(receiver_.received_sequence()),
       state_(std::make_unique<SessionState>(std::move(config_.parts), sender_, static_cast<CompletionSink&>(*this),
+                                            BulkStreams::Hooks{[this](ChunkArrival arrival) { mail_.post(std::move(arrival)); },
+                                                               [this](StreamFailure failure) { mail_.post(std::move(failure)); },
+                                                               [this] { waker_.notify(); }},
                                             [this](BuildArrival arrival) { mail_.post(std::move(arrival)); })),
       handlers_(*state_), detached_since_(Clock::now()) {}
 
@@ -80,10 +85,13 @@ bool Session::turn() {
   progress |= take_device_mail();
   const bool received = receive();
   progress |= received;
+  if (received && state_->bulk_streams.any_waiting()) {
+    deliver_waiting_chunks();
+  }
   if (ended_) {
     return true;
   }
-  if (state_->streams.pump()) {
+  if (state_->streams.pump(transport_.get())) {
     state_->scheduler.start_ready();
     progress = true;
   }
@@ -128,6 +136,20 @@ bool Session::take_device_mail() {
 
 void Session::take(DeviceDone done) { state_->executor.on_device_result(done.token, done.result); }
 void Session::take(BuildArrival arrival) { handlers_.on_built(std::move(arrival)); }
+
+void Session::take(ChunkArrival arrival) {
+  if (auto status = state_->bulk_streams.deliver(std::move(arrival), state_->transfers); !status) {
+    fail_session(status.error().message);
+  }
+}
+
+void Session::deliver_waiting_chunks() {
+  const auto patience = std::chrono::seconds(state_->parts.limits.resume_seconds) + kAnnouncementTime;
+  if (auto status = state_->bulk_streams.deliver_waiting(state_->transfers, patience); !status) {
+    fail_session(status.error().message);
+  }
+  state_->scheduler.start_ready();
+}
 
 void Session::take(std::string text) {
   waiting_text_bytes_.fetch_sub(text.size(), std::memory_order_relaxed);
@@ -286,6 +308,9 @@ void Session::sleep() {
     }
     if (write_blocked_) {
       interest = interest | net::Interest::kWritable;
+    }
+    if (state_->streams.is_held_back()) {
+      limit = net::kBulkLookEvery;
     }
     transport_->wait(interest, limit, &waker_);
     return;

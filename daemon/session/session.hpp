@@ -1,8 +1,9 @@
 // Session: one client's session, from its first connection to its end.
 //
-// Threads: `run` is the session thread; it owns everything here (tables, scheduler, sender, receiver, transport). Other
-// threads reach it through two mailboxes: devices and builders post completions, text and programs, whoever accepts
-// connections posts those and the order to end. Each post notifies the one Waker that the session thread sleeps on.
+// Threads: further connections for bulk have a thread each (BulkStreams), which posts chunks here. `run` is the session thread; it owns
+// everything here (tables, scheduler, sender, receiver, transport). Other threads reach it through two mailboxes: devices and builders post
+// completions, text and programs, whoever accepts connections posts those and the order to end. Each post notifies the one Waker that the
+// session thread sleeps on.
 //
 // A turn of the loop: take mail, read what the transport has, start what is ready, send chunks of large reads, flush once: all
 // replies of a turn leave together. When a turn found nothing to do the thread spins for a while (if it gets a permit), then
@@ -41,6 +42,7 @@ struct Attachment {
   bool resume = false;
   std::uint64_t received = 0; ///< the last sequence number that the client has
   bool resumable = true;      ///< false: the session ends with this connection
+  std::uint8_t stream = 0;    ///< the number of a further stream for bulk; 0: the stream of commands
 };
 
 struct SessionConfig {
@@ -84,7 +86,7 @@ private:
     Token token;
     DeviceResult result;
   };
-  using DeviceMail = std::variant<DeviceDone, std::string, BuildArrival>;
+  using DeviceMail = std::variant<DeviceDone, std::string, BuildArrival, ChunkArrival, StreamFailure>;
 
   // FrameSink
   Status on_message(protocol::Opcode opcode, ConstBytes payload) override;
@@ -114,6 +116,7 @@ private:
   // attach.cpp: connections come and go
   void take(Attachment attachment);
   void take(EndOrder order);
+  void take_stream(Attachment attachment);
   void detach(const Error& why);
   [[nodiscard]] Status answer_hello(net::Transport& transport, bool first, protocol::HelloStatus status, std::string text);
   void end_session(std::string reason, bool failed);
@@ -122,6 +125,9 @@ private:
   void take(DeviceDone done);
   void take(std::string text);
   void take(BuildArrival arrival);
+  void take(ChunkArrival arrival);
+  void take(StreamFailure failure) { fail_session(failure.sentence); }
+  void deliver_waiting_chunks();
 
   [[nodiscard]] bool backed_up() const;
   using Clock = std::chrono::steady_clock;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/session/budget.hpp"
+#include "daemon/session/bulk_streams.hpp"
 #include "daemon/session/executor.hpp"
 #include "daemon/session/id_table.hpp"
 #include "daemon/session/objects.hpp"
@@ -42,11 +43,13 @@ struct BuildArrival {
 };
 
 struct SessionState {
-  SessionState(SessionParts from, net::FrameSender& sender, CompletionSink& sink, std::function<void(BuildArrival)> on_built)
+  SessionState(SessionParts from, net::FrameSender& sender, CompletionSink& sink, BulkStreams::Hooks stream_hooks,
+               std::function<void(BuildArrival)> on_built)
       : parts(std::move(from)), memory(parts.limits.memory_bytes), staging(parts.limits.memory_bytes / kStagingShare), outbox(sender),
         executor(outbox, sink),
         scheduler(executor, SchedulerLimits{parts.limits.commands_in_flight, parts.limits.objects, SchedulerLimits{}.edges}),
-        streams(scheduler, sender, sink), transfers(scheduler, staging), post_built(std::move(on_built)) {
+        bulk_streams(std::move(stream_hooks)), streams(scheduler, sender, bulk_streams, sink), transfers(scheduler, staging),
+        post_built(std::move(on_built)) {
     executor.connect(scheduler, streams);
   }
 
@@ -60,6 +63,7 @@ struct SessionState {
   Outbox outbox;
   Executor executor;
   Scheduler scheduler;
+  BulkStreams bulk_streams;
   ReadStreams streams;
   Transfers transfers;
 

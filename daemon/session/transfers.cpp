@@ -2,6 +2,7 @@
 
 #include "daemon/device/host_memory.hpp"
 
+#include <cstring>
 #include <string>
 
 namespace farcl::daemon {
@@ -11,7 +12,11 @@ std::string name_of(protocol::TransferId id) { return "transfer " + std::to_stri
 } // namespace
 
 Status Transfers::expect(protocol::TransferId id, Command& command, std::uint64_t size_bytes, MutableBytes destination) {
-  if (transfers_.insert(id, Transfer{&command, size_bytes, 0, destination, Mode::kUndecided}) == nullptr) {
+  Transfer transfer;
+  transfer.command = &command;
+  transfer.size_bytes = size_bytes;
+  transfer.direct = destination;
+  if (transfers_.insert(id, std::move(transfer)) == nullptr) {
     return fail(ErrorCode::kInvalid, name_of(id) + " is in use");
   }
   command.awaits_bytes = true;
@@ -20,7 +25,10 @@ Status Transfers::expect(protocol::TransferId id, Command& command, std::uint64_
 }
 
 Status Transfers::expect_unwanted(protocol::TransferId id, std::uint64_t size_bytes) {
-  if (transfers_.insert(id, Transfer{nullptr, size_bytes, 0, {}, Mode::kDiscarded}) == nullptr) {
+  Transfer transfer;
+  transfer.size_bytes = size_bytes;
+  transfer.mode = Mode::kDiscarded;
+  if (transfers_.insert(id, std::move(transfer)) == nullptr) {
     return fail(ErrorCode::kInvalid, name_of(id) + " is in use");
   }
   return {};
@@ -51,38 +59,79 @@ void Transfers::stage(Transfer& transfer) {
   transfer.mode = Mode::kStaged;
 }
 
+Status Transfers::check(const protocol::BulkHeader& chunk, const Transfer& transfer, std::size_t size) {
+  const bool beyond = chunk.offset > transfer.size_bytes || size > transfer.size_bytes - chunk.offset;
+  if (beyond || transfer.received.overlaps(chunk.offset, size)) {
+    return fail(ErrorCode::kInvalid, name_of(chunk.transfer) + ": a chunk that came before or lies beyond its end");
+  }
+  return {};
+}
+
+/// Where the chunk belongs. Of a checked one.
+MutableBytes Transfers::place(const protocol::BulkHeader& chunk, Transfer& transfer, std::size_t size) {
+  if (transfer.mode == Mode::kUndecided) {
+    decide(transfer);
+  }
+  if (transfer.mode == Mode::kDiscarded) {
+    discarded_.resize(std::max(discarded_.size(), size)); // at most one frame: kMaxFramePayloadBytes
+    return MutableBytes(discarded_.data(), size);
+  }
+  std::byte* base = transfer.mode == Mode::kDirect ? transfer.direct.data() : transfer.command->staging->host_pointer();
+  return MutableBytes(base + chunk.offset, size);
+}
+
+Status Transfers::add(const protocol::BulkHeader& chunk, Transfer& transfer, std::size_t size) {
+  if (!transfer.received.add(chunk.offset, size)) {
+    return fail(ErrorCode::kInvalid, name_of(chunk.transfer) + " comes in too many pieces");
+  }
+  if (transfer.received.bytes() == transfer.size_bytes) {
+    const Transfer done = std::move(transfer);
+    transfers_.erase(chunk.transfer);
+    finish(done);
+  }
+  return {};
+}
+
 Result<MutableBytes> Transfers::destination(const protocol::BulkHeader& chunk, std::size_t size) {
   Transfer* transfer = transfers_.find(chunk.transfer);
   if (transfer == nullptr) {
     return fail(ErrorCode::kInvalid, "bytes for " + name_of(chunk.transfer) + ", which was not announced");
   }
-  if (chunk.offset != transfer->received_bytes || size > transfer->size_bytes - transfer->received_bytes) {
-    return fail(ErrorCode::kInvalid, name_of(chunk.transfer) + ": a chunk out of order or beyond its end");
+  if (auto status = check(chunk, *transfer, size); !status) {
+    return pass_on(std::move(status));
   }
-  if (transfer->mode == Mode::kUndecided) {
-    decide(*transfer);
-  }
-  if (transfer->mode == Mode::kDiscarded) {
-    discarded_.resize(std::max(discarded_.size(), size)); // at most one frame: kMaxFramePayloadBytes
-    return MutableBytes(discarded_.data(), size);
-  }
-  std::byte* base = transfer->mode == Mode::kDirect ? transfer->direct.data() : transfer->command->staging->host_pointer();
-  return MutableBytes(base + chunk.offset, size);
+  transfer->pending_offset = chunk.offset;
+  transfer->pending_size = size;
+  return place(chunk, *transfer, size);
 }
 
 Status Transfers::arrived(const protocol::BulkHeader& chunk, std::size_t size) {
   Transfer* transfer = transfers_.find(chunk.transfer);
-  FARCL_ASSERT(transfer != nullptr);
-  transfer->received_bytes += size;
-  if (transfer->received_bytes == transfer->size_bytes) {
-    const Transfer done = *transfer;
-    transfers_.erase(chunk.transfer);
-    finish(chunk.transfer, done);
-  }
-  return {};
+  FARCL_ASSERT(transfer != nullptr); // bytes that are being received are missing, and so is its end
+  transfer->pending_size = 0;
+  return add(chunk, *transfer, size);
 }
 
-void Transfers::finish(protocol::TransferId, Transfer transfer) {
+Result<bool> Transfers::take(const protocol::BulkHeader& chunk, ConstBytes bytes) {
+  Transfer* transfer = transfers_.find(chunk.transfer);
+  if (transfer == nullptr) {
+    return false;
+  }
+  if (auto status = check(chunk, *transfer, bytes.size()); !status) {
+    return pass_on(std::move(status));
+  }
+  if (chunk.offset < transfer->pending_offset + transfer->pending_size && transfer->pending_offset < chunk.offset + bytes.size()) {
+    return fail(ErrorCode::kInvalid, name_of(chunk.transfer) + ": a chunk comes on two streams at once");
+  }
+  const MutableBytes to = place(chunk, *transfer, bytes.size());
+  std::memcpy(to.data(), bytes.data(), bytes.size());
+  if (auto status = add(chunk, *transfer, bytes.size()); !status) {
+    return pass_on(std::move(status));
+  }
+  return true;
+}
+
+void Transfers::finish(const Transfer& transfer) {
   if (transfer.command == nullptr) {
     return;
   }

@@ -2,12 +2,13 @@
 //
 // Where the bytes go is decided by the first chunk: straight into the buffer when the command needs nothing but them and the
 // box has no gaps, else into staging memory (counted against the session's staging budget), or nowhere when the command has
-// failed. Chunks come in order; anything else is a protocol error. Session thread only.
+// failed. Chunks come in any order, but no byte comes twice: that is a protocol error. Session thread only.
 #pragma once
 
 #include "daemon/scheduler/scheduler.hpp"
 #include "daemon/session/budget.hpp"
 #include "daemon/session/id_table.hpp"
+#include "farcl/base/byte_ranges.hpp"
 #include "farcl/protocol/frame.hpp"
 
 namespace farcl::daemon {
@@ -22,21 +23,29 @@ public:
   /// Bytes that nobody wants: of a create that failed.
   [[nodiscard]] Status expect_unwanted(protocol::TransferId transfer, std::uint64_t size_bytes);
 
+  /// Where a chunk on the stream of commands is received; `arrived` follows.
   [[nodiscard]] Result<MutableBytes> destination(const protocol::BulkHeader& chunk, std::size_t size);
   [[nodiscard]] Status arrived(const protocol::BulkHeader& chunk, std::size_t size);
+  /// A chunk that came on another stream; false when its transfer has not been announced.
+  [[nodiscard]] Result<bool> take(const protocol::BulkHeader& chunk, ConstBytes bytes);
 
 private:
   enum class Mode : std::uint8_t { kUndecided, kDirect, kStaged, kDiscarded };
   struct Transfer {
     Command* command = nullptr; ///< null: unwanted
     std::uint64_t size_bytes = 0;
-    std::uint64_t received_bytes = 0;
     MutableBytes direct;
     Mode mode = Mode::kUndecided;
+    ByteRanges received;
+    std::uint64_t pending_offset = 0; ///< of the chunk that is being received on the stream of commands
+    std::size_t pending_size = 0;
   };
+  [[nodiscard]] static Status check(const protocol::BulkHeader& chunk, const Transfer& transfer, std::size_t size);
+  [[nodiscard]] MutableBytes place(const protocol::BulkHeader& chunk, Transfer& transfer, std::size_t size);
+  [[nodiscard]] Status add(const protocol::BulkHeader& chunk, Transfer& transfer, std::size_t size);
   void decide(Transfer& transfer);
   void stage(Transfer& transfer);
-  void finish(protocol::TransferId id, Transfer transfer);
+  void finish(const Transfer& transfer);
 
   Scheduler& scheduler_;
   Budget& staging_;

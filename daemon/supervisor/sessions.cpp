@@ -31,6 +31,7 @@ AttachConnection attach_message(const protocol::Hello& hello, std::uint64_t sess
   message.version_max = hello.version_max;
   message.resume = !is_new(hello);
   message.received = hello.received;
+  message.stream = hello.stream_number;
   return message;
 }
 
@@ -180,7 +181,9 @@ void Sessions::resume_parked(std::uint32_t number) {
       return; // dying: on_worker_end answers
     }
     if (status) {
-      logger_.info("session " + std::to_string(worker.session_number) + " resumed by " + arrival.peer.text);
+      const bool further = protocol::decode_hello(arrival.bytes)->stream == protocol::StreamKind::kBulk;
+      logger_.info("session " + std::to_string(worker.session_number) + (further ? " gets a stream for bulk from " : " resumed by ") +
+                   arrival.peer.text);
     } else { // closed without an answer: the client tries again within its time
       stranger_log_.write(LogLevel::kWarn, name_of(worker) + " could not be resumed: " + status.error().message);
     }

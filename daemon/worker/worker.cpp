@@ -112,6 +112,7 @@ void Worker::take(AttachConnection message, std::vector<UniqueFd> fds) {
   attachment.resume = message.resume;
   attachment.received = message.received;
   attachment.resumable = message.resumable;
+  attachment.stream = std::min(message.stream, protocol::kMaxBulkStreams);
   start.page->set_state(WorkerState::kServing);
   session.attach(std::move(attachment));
 }

@@ -83,6 +83,11 @@ void ServerSession::leave(Access& state, Wait& wait) {
 }
 
 bool ServerSession::read_some() {
+  if (stream_failed_.load(std::memory_order_acquire) && !dead()) {
+    die(state_.with([](State& state) { return state.stream_failure; }));
+    finish_deferred();
+    return true;
+  }
   if (send_failed_.load(std::memory_order_acquire) && transport_) {
     // What has arrived is worth more than knowing that nothing can be sent: read until the connection says why.
     auto got = receiver_.poll(*transport_, *this);
@@ -128,6 +133,9 @@ void ServerSession::after_reading(State& state, std::size_t bytes) {
   if (state.sender.unsent_bytes() != 0 || !state.outgoing.empty()) {
     (void)flush_locked(state, false);
   }
+  if (may_open_streams_ && options_.bulk_streams != 0) {
+    consider_streams(state, bytes, Clock::now());
+  }
   if (state.waiters != 0) {
     progress_.notify_all();
   }
@@ -147,11 +155,14 @@ void ServerSession::finish_deferred() {
 
 void ServerSession::sleep_as_reader() {
   net::Interest interest = net::Interest::kReadable;
+  std::chrono::nanoseconds longest = kWaitSlice;
   {
     Access state = state_.lock();
     state->sender.append_acknowledgement(); // before going to sleep
     if (!flush_locked(*state, true)) {
       interest = interest | net::Interest::kWritable;
+    } else if (!state->outgoing.empty() && state->window.is_holding()) {
+      longest = net::kBulkLookEvery;
     }
     if (is_silent(*state)) {
       state.lock().unlock();
@@ -161,7 +172,7 @@ void ServerSession::sleep_as_reader() {
     }
   }
   if (transport_) {
-    (void)transport_->wait(interest, kWaitSlice, &reader_waker_);
+    (void)transport_->wait(interest, longest, &reader_waker_);
   }
 }
 
@@ -225,14 +236,13 @@ Result<MutableBytes> ServerSession::bulk_destination(const protocol::BulkHeader&
   return (*read)->destination(chunk.offset, size);
 }
 
-Status ServerSession::on_bulk(const protocol::BulkHeader& chunk, std::size_t size) {
+Status ServerSession::on_bulk(const protocol::BulkHeader& chunk, std::size_t) {
   Access state = state_.lock();
   IncomingRead** read = state->reads.find(chunk.transfer);
   if (read == nullptr) {
     return fail(ErrorCode::kInvalid, "bulk data for a transfer that does not exist");
   }
-  (*read)->arrived(size);
-  return {};
+  return (*read)->arrived();
 }
 
 Status ServerSession::on_acknowledged(std::uint64_t sequence) { return state_.lock()->sender.on_acknowledged(sequence); }

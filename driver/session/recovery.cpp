@@ -88,6 +88,7 @@ void ServerSession::resume(net::Connection connection) {
     if (status) {
       receiver_.on_resumed();
       install(std::move(connection.transport));
+      state->window.reset();
       state->ping_sent = {};
       (void)flush_locked(*state, true);
       progress_.notify_all();
@@ -134,6 +135,7 @@ void ServerSession::die(const std::string& sentence) {
       }
     });
     dead_.store(true, std::memory_order_release);
+    for_each_stream([](net::BulkStream& stream) { stream.stop(); });
     progress_.notify_all();
   }
 }

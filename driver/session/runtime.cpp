@@ -60,6 +60,7 @@ void attempt_to_connect(Attempt& attempt, const Config& config, const ConnectorF
     options.name = attempt.address.text;
     options.connector = factory(attempt.address, config);
     options.can_resume = attempt.address.scheme != net::Scheme::kSsh;
+    options.bulk_streams = attempt.address.scheme == net::Scheme::kTcp ? static_cast<unsigned>(config.bulk_streams) : 0;
     options.resume = std::chrono::seconds(config.resume_seconds);
     options.spin = std::chrono::microseconds(config.spin_us);
     options.log_level = parse_log_level(config.log, LogLevel::kOff);

@@ -130,7 +130,7 @@ bool ServerSession::flush_locked(State& state, bool all) {
     if (!*sent) {
       return false;
     }
-  } while (state.outgoing.pump(state.sender, limits().retained_bytes / 2));
+  } while (!spread_bulk(state) && state.outgoing.pump(state.sender, state.window, *transport_, limits().retained_bytes / 2));
   state.unsent_since = {};
   return true;
 }
@@ -206,6 +206,11 @@ void ServerSession::abandon_in_child() noexcept {
   if (net::Transport* transport = transport_for_child_.exchange(nullptr); transport != nullptr) {
     transport->~Transport();
   }
+  for_each_stream([](net::BulkStream& stream) {
+    if (net::Transport* transport = stream.transport_for_child(); transport != nullptr) {
+      transport->~Transport();
+    }
+  });
 }
 
 // At exit, perhaps in a signal handler that has interrupted who holds the lock, perhaps while other threads use the session: the lock

@@ -7,6 +7,7 @@
 //  - The io thread (one per session, detached) reads when nobody waits, sends what was left behind, beats the heart and repairs a cut.
 //  - The reader role is the flag `State::reader_present`, taken and given up under the state lock. Who has it owns `receiver_` and may
 //    replace the transport. Only the reader declares the server dead.
+//  - Each further connection for bulk has a thread (net::BulkStream), which enters by BulkStream::Owner and takes the state lock there.
 //  - The program's callbacks run on the callback thread, which waits for a server at most until it takes what is to be sent.
 // Sessions live for ever: objects and detached threads refer to them. A dead session keeps answering with errors.
 #pragma once
@@ -19,6 +20,7 @@
 #include "driver/session/transfers.hpp"
 #include "farcl/base/guarded.hpp"
 #include "farcl/base/log.hpp"
+#include "farcl/net/bulk_stream.hpp"
 #include "farcl/net/connect.hpp"
 #include "farcl/net/link.hpp"
 #include "farcl/protocol/dispatch.hpp"
@@ -54,6 +56,7 @@ struct SessionOptions {
   bool can_resume = true;       ///< false for ssh: a new connection is a new server process
   bool refused_is_death = true; ///< nobody listens any more: the session is gone
   std::chrono::seconds resume{5};
+  unsigned bulk_streams = 0; ///< further connections that may be made for bulk
   std::chrono::microseconds spin{100};
   LogLevel log_level = LogLevel::kOff;
 };
@@ -83,7 +86,7 @@ struct WaitList {
   const cl_event* events = nullptr; ///< validated
 };
 
-class ServerSession final : private net::FrameSink {
+class ServerSession final : private net::FrameSink, private net::BulkStream::Owner {
 public:
   /// Connects, shakes hands and starts the io thread. Ends at `deadline`.
   [[nodiscard]] static Result<std::unique_ptr<ServerSession>> start(SessionOptions options, Clock::time_point deadline);
@@ -171,6 +174,12 @@ public:
   [[nodiscard]] std::string death_sentence();
 
 private:
+  /// Whether the link is so long that one connection does not fill it: what has come since the last look.
+  struct StreamDemand {
+    std::uint64_t received_bytes = 0;
+    Clock::time_point begin{};
+    Clock::time_point next_look{};
+  };
   struct State {
     explicit State(const std::atomic<std::uint64_t>& received) : sender(received) {}
 
@@ -181,6 +190,7 @@ private:
     IdTable<protocol::RequestId, PendingReply*> replies;
     IdTable<protocol::TransferId, IncomingRead*> reads;
     OutgoingBulk outgoing;
+    net::BulkWindow window; ///< of the bulk in `sender`
     std::vector<protocol::EventId> released_events;
     IdTable<StrongId<struct OwnerTag>, Context*> owners[4]; ///< by ObjectKind
     std::vector<CommandQueue*> queues;
@@ -191,6 +201,8 @@ private:
     unsigned waits = 0;                                                                                     ///< that read themselves
     std::chrono::nanoseconds wait_cost[2] = {std::chrono::microseconds(10), std::chrono::microseconds(20)}; ///< of a full and a brief spin
     Clock::time_point ping_sent{};                                                                          ///< zero: none is outstanding
+    StreamDemand demand;
+    std::string stream_failure;
     std::string death_sentence;
   };
   using Access = Guarded<State>::Access;
@@ -271,6 +283,24 @@ private:
   void on_ping(std::uint64_t token) override;
   void on_pong(std::uint64_t token) override;
 
+  // Further connections for bulk (streams.cpp).
+  void consider_streams(State& state, std::size_t received_bytes, Clock::time_point now);
+  void open_streams();
+  template <class Function>
+  void for_each_stream(Function&& function) noexcept {
+    for (std::atomic<net::BulkStream*>& one : streams_) {
+      if (net::BulkStream* stream = one.load(std::memory_order_acquire); stream != nullptr) {
+        function(*stream);
+      }
+    }
+  }
+  bool spread_bulk(State& state);
+  Status take_chunk(net::BulkStream& from, const protocol::BulkHeader& header, ByteVector bytes) override;
+  void has_room() override;
+  bool expects_data() override;
+  std::optional<Result<net::BulkStream::Attached>> connect(const net::BulkStream& stream) override;
+  void on_failed(const net::BulkStream& stream, const std::string& sentence) override;
+
   // What the server says (handlers.cpp).
   template <class List, class Handler>
   friend class protocol::Dispatcher;
@@ -335,6 +365,10 @@ private:
   Clock::time_point next_attempt_{};
   std::size_t attempts_ = 0;
   std::string cut_reason_;
+
+  std::atomic<net::BulkStream*> streams_[protocol::kMaxBulkStreams] = {}; ///< live as long as the session
+  bool may_open_streams_ = true;                                          ///< under the state lock
+  std::atomic<bool> stream_failed_{false};                                ///< see State::stream_failure
 
   net::Waker reader_waker_; ///< ends the sleep of a waiting thread that reads
   net::Waker io_waker_;

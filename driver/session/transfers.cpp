@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace farcl::driver {
 
@@ -56,10 +57,20 @@ void HostBox::gather(MutableBytes into) const {
   });
 }
 
-Result<MutableBytes> IncomingRead::destination(std::uint64_t offset, std::size_t size) {
-  if (offset != received_ || size > box_.size_bytes() - received_) {
-    return fail(ErrorCode::kInvalid, "bulk data that does not continue its transfer");
+Status IncomingRead::check(std::uint64_t offset, std::size_t size) const {
+  const std::uint64_t all = box_.size_bytes();
+  if (offset > all || size > all - offset || received_.overlaps(offset, size)) {
+    return fail(ErrorCode::kInvalid, "bulk data that its transfer has already, or that lies beyond its end");
   }
+  return {};
+}
+
+Result<MutableBytes> IncomingRead::destination(std::uint64_t offset, std::size_t size) {
+  if (auto checked = check(offset, size); !checked) {
+    return pass_on(std::move(checked));
+  }
+  pending_offset_ = offset;
+  pending_size_ = size;
   if (box_.is_linear()) {
     return MutableBytes(box_.base + offset, size);
   }
@@ -67,19 +78,34 @@ Result<MutableBytes> IncomingRead::destination(std::uint64_t offset, std::size_t
   return MutableBytes(chunk_);
 }
 
-void IncomingRead::arrived(std::size_t size) {
+Status IncomingRead::arrived() {
   if (!box_.is_linear()) {
-    box_.scatter(received_, ConstBytes(chunk_).first(size));
+    box_.scatter(pending_offset_, ConstBytes(chunk_).first(pending_size_));
   }
-  received_ += size;
+  if (!received_.add(pending_offset_, std::exchange(pending_size_, 0))) {
+    return fail(ErrorCode::kInvalid, "bulk data in too many pieces");
+  }
+  return {};
+}
+
+Status IncomingRead::take(std::uint64_t offset, ConstBytes bytes) {
+  if (auto checked = check(offset, bytes.size()); !checked) {
+    return checked;
+  }
+  const bool in_both = offset < pending_offset_ + pending_size_ && pending_offset_ < offset + bytes.size();
+  if (in_both || !received_.add(offset, bytes.size())) {
+    return fail(ErrorCode::kInvalid, "bulk data in pieces that overlap or are too many");
+  }
+  box_.scatter(offset, bytes);
+  return {};
 }
 
 bool IncomingRead::complete(ConstBytes inline_data) {
-  if (received_ == 0 && inline_data.size() == box_.size_bytes()) {
+  if (received_.bytes() == 0 && inline_data.size() == box_.size_bytes()) {
     box_.scatter(0, inline_data);
-    received_ = inline_data.size();
+    return true;
   }
-  return received_ == box_.size_bytes();
+  return missing_bytes() == 0;
 }
 
 void OutgoingBulk::add(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive,
@@ -93,24 +119,56 @@ void OutgoingBulk::read_ended(protocol::TransferId read) {
   }
 }
 
-bool OutgoingBulk::pump(net::FrameSender& sender, std::uint64_t retained_limit) {
+bool OutgoingBulk::pump(net::FrameSender& sender, net::BulkWindow& window, const net::Transport& transport, std::uint64_t retained_limit) {
   bool appended = false;
   auto ready = transfers_.begin();
   while (sender.unsent_bytes() < kUnsentBulkBytes && sender.retained_bytes() < retained_limit) {
     ready = std::find_if(ready, transfers_.end(), [](const Transfer& one) { return one.after.empty(); });
     if (ready == transfers_.end()) {
+      window.ran_dry();
       break;
     }
-    const ConstBytes chunk =
-        ready->data.subspan(ready->appended, std::min<std::uint64_t>(protocol::kBulkChunkBytes, ready->data.size() - ready->appended));
-    sender.append_bulk(ready->id, ready->appended, chunk, ready->keep_alive);
-    ready->appended += chunk.size();
-    appended = true;
-    if (ready->appended == ready->data.size()) {
-      ready = transfers_.erase(ready);
+    if (!window.is_open(transport, sender.unsent_bytes())) {
+      break;
     }
+    const Chunk chunk = next_chunk(ready, window.chunk_bytes());
+    sender.append_bulk(ready->id, chunk.offset, chunk.bytes, ready->keep_alive);
+    window.appended(chunk.bytes.size());
+    appended = true;
+    ready = took(chunk);
   }
   return appended;
+}
+
+OutgoingBulk::Chunk OutgoingBulk::next_chunk(Transfers::iterator transfer, std::size_t at_most_bytes) {
+  const std::uint64_t left = transfer->data.size() - transfer->appended;
+  return {transfer, transfer->appended, transfer->data.subspan(transfer->appended, std::min<std::uint64_t>(at_most_bytes, left))};
+}
+
+OutgoingBulk::Transfers::iterator OutgoingBulk::took(const Chunk& chunk) {
+  chunk.transfer->appended += chunk.bytes.size();
+  return chunk.transfer->appended == chunk.transfer->data.size() ? transfers_.erase(chunk.transfer) : chunk.transfer;
+}
+
+std::uint64_t OutgoingBulk::bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Transfer& one : transfers_) {
+    sum += one.data.size() - one.appended;
+  }
+  return sum;
+}
+
+bool OutgoingBulk::has_ready() const noexcept {
+  return std::any_of(transfers_.begin(), transfers_.end(), [](const Transfer& one) { return one.after.empty(); });
+}
+
+net::BulkChunk OutgoingBulk::take_copy(std::size_t at_most_bytes) {
+  const auto ready = std::find_if(transfers_.begin(), transfers_.end(), [](const Transfer& one) { return one.after.empty(); });
+  const Chunk chunk = next_chunk(ready, at_most_bytes);
+  auto copy = std::make_shared<ByteVector>(chunk.bytes.begin(), chunk.bytes.end());
+  net::BulkChunk out{{ready->id, chunk.offset}, ConstBytes(*copy), copy};
+  (void)took(chunk);
+  return out;
 }
 
 bool OutgoingBulk::is_waiting(protocol::TransferId transfer) const noexcept {

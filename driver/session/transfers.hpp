@@ -2,8 +2,11 @@
 #pragma once
 
 #include "driver/objects/queue.hpp"
+#include "farcl/base/byte_ranges.hpp"
 #include "farcl/base/bytes.hpp"
 #include "farcl/base/result.hpp"
+#include "farcl/net/bulk_stream.hpp"
+#include "farcl/net/bulk_window.hpp"
 #include "farcl/net/link.hpp"
 #include "farcl/protocol/message_list.hpp"
 
@@ -49,16 +52,24 @@ public:
   std::shared_ptr<const void> keep_alive; ///< of the memory that is written to, if it is not the program's
 
   [[nodiscard]] const HostBox& box() const noexcept { return box_; }
-  /// Where a chunk goes. A chunk that does not continue the one before is a protocol error.
+  // Chunks may come in any order, but no byte twice.
+  /// Where a chunk on the stream of commands goes; it is there when `arrived` is called.
   [[nodiscard]] Result<MutableBytes> destination(std::uint64_t offset, std::size_t size);
-  void arrived(std::size_t size);
+  [[nodiscard]] Status arrived();
+  /// A chunk that came on another stream.
+  [[nodiscard]] Status take(std::uint64_t offset, ConstBytes bytes);
+  [[nodiscard]] std::uint64_t missing_bytes() const noexcept { return box_.size_bytes() - received_.bytes(); }
   /// The ReadResult: `inline_data` or everything has come before. False when bytes are missing.
   [[nodiscard]] bool complete(ConstBytes inline_data);
 
 private:
+  [[nodiscard]] Status check(std::uint64_t offset, std::size_t size) const;
+
   HostBox box_;
-  std::uint64_t received_ = 0;
-  ByteVector chunk_; ///< of boxes that are not linear
+  ByteRanges received_;
+  std::uint64_t pending_offset_ = 0; ///< of the chunk that is being received
+  std::size_t pending_size_ = 0;
+  ByteVector chunk_; ///< that one, if the box is not linear
 };
 
 /// Bulk that waits for its turn: never more than kUnsentBulkBytes of it stand in front of small messages.
@@ -70,8 +81,13 @@ public:
   void add(protocol::TransferId transfer, ConstBytes data, std::shared_ptr<const void> keep_alive, std::vector<protocol::TransferId> after);
   void read_ended(protocol::TransferId read);
   [[nodiscard]] bool empty() const noexcept { return transfers_.empty(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept; ///< not appended
+  /// True when a transfer waits for no read.
+  [[nodiscard]] bool has_ready() const noexcept;
+  /// The next chunk of a ready one, copied.
+  [[nodiscard]] net::BulkChunk take_copy(std::size_t at_most_bytes);
   /// Appends what may be appended now; true if it appended anything.
-  bool pump(net::FrameSender& sender, std::uint64_t retained_limit);
+  bool pump(net::FrameSender& sender, net::BulkWindow& window, const net::Transport& transport, std::uint64_t retained_limit);
   /// True while some of the transfer has not been appended.
   [[nodiscard]] bool is_waiting(protocol::TransferId transfer) const noexcept;
   void clear() { transfers_.clear(); }
@@ -84,7 +100,17 @@ private:
     std::shared_ptr<const void> keep_alive;
     std::vector<protocol::TransferId> after;
   };
-  std::deque<Transfer> transfers_;
+  using Transfers = std::deque<Transfer>;
+  struct Chunk {
+    Transfers::iterator transfer;
+    std::uint64_t offset;
+    ConstBytes bytes;
+  };
+  [[nodiscard]] static Chunk next_chunk(Transfers::iterator transfer, std::size_t at_most_bytes);
+  /// The transfer behind it if it was the last chunk.
+  Transfers::iterator took(const Chunk& chunk);
+
+  Transfers transfers_;
 };
 
 } // namespace farcl::driver

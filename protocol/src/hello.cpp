@@ -6,11 +6,12 @@
 namespace farcl::protocol {
 
 namespace {
-// Both layouts: magic[8], version_min u16, version_max u16, kind or status u8, 3 bytes zero, session[16], secret[32],
-// received u64; then zeros (hello) or text length u32 and text (reply).
+// Both layouts: magic[8], version_min u16, version_max u16, kind or status u8, stream number u8 (hello), 2 bytes zero, session[16],
+// secret[32], received u64; then zeros (hello) or text length u32 and text (reply).
 constexpr std::size_t kVersionMinAt = 8;
 constexpr std::size_t kVersionMaxAt = 10;
 constexpr std::size_t kKindAt = 12;
+constexpr std::size_t kStreamNumberAt = 13;
 constexpr std::size_t kSessionAt = 16;
 constexpr std::size_t kSecretAt = 32;
 constexpr std::size_t kReceivedAt = 64;
@@ -49,7 +50,9 @@ Status decode_common(ConstBytes bytes, Message& message, std::array<std::uint8_t
 } // namespace
 
 HelloBytes encode_hello(const Hello& hello) {
-  return encode_common<HelloBytes>(hello, static_cast<std::uint8_t>(hello.stream), hello.proof);
+  auto out = encode_common<HelloBytes>(hello, static_cast<std::uint8_t>(hello.stream), hello.proof);
+  out[kStreamNumberAt] = static_cast<std::byte>(hello.stream_number);
+  return out;
 }
 
 Result<Hello> decode_hello(std::span<const std::byte, kHelloBytes> bytes) {
@@ -60,6 +63,12 @@ Result<Hello> decode_hello(std::span<const std::byte, kHelloBytes> bytes) {
   hello.stream = static_cast<StreamKind>(bytes[kKindAt]);
   if (!is_known(hello.stream)) {
     return fail(ErrorCode::kInvalid, "an unknown kind of stream");
+  }
+  if (hello.stream == StreamKind::kBulk) {
+    hello.stream_number = static_cast<std::uint8_t>(bytes[kStreamNumberAt]);
+    if (hello.stream_number == 0 || hello.stream_number > kMaxBulkStreams || hello.session == SessionId{}) {
+      return fail(ErrorCode::kInvalid, "a stream for bulk without a session or a number");
+    }
   }
   return hello;
 }

@@ -120,8 +120,9 @@ Result<net::Connection> FakeServer::connect(const Hello& hello) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return fail(ErrorCode::kTimeout, "the fake address does not answer");
   }
-  const unsigned number = static_cast<unsigned>(connections.fetch_add(1));
-  ConnectionPlan plan = options_.plan(number);
+  const bool further = hello.stream == StreamKind::kBulk;
+  const unsigned number = static_cast<unsigned>(further ? streams_.connections.load() : connections.fetch_add(1));
+  ConnectionPlan plan = (further ? options_.stream_plan : options_.plan)(number);
   plan.to_server.counters = to_server;
   plan.to_client.counters = to_client;
   auto [client, server] = net::make_loopback(plan.to_server, plan.to_client);
@@ -129,6 +130,9 @@ Result<net::Connection> FakeServer::connect(const Hello& hello) {
   if (!is_new && behaviour != Reconnect::kWelcome) {
     reply.status = behaviour == Reconnect::kObituary ? HelloStatus::kObituary : HelloStatus::kUnknownSession;
     return net::Connection{std::move(client), reply};
+  }
+  if (further) {
+    return streams_.connect(hello, reply, std::move(client), std::move(server));
   }
   if (!is_new) { // the server's thread drops the old connection and sets its numbers back
     shared_.with([&](Shared& shared) {
@@ -196,6 +200,7 @@ void FakeServer::resume(std::uint64_t client_received) {
 
 void FakeServer::serve() {
   const auto got = receiver_.poll(*transport_, *this);
+  take_chunks();
   settle();
   if (got && *got == 0) {
     sender_.append_acknowledgement();
@@ -213,6 +218,22 @@ void FakeServer::serve() {
     const auto interest = *flushed ? net::Interest::kReadable : net::Interest::kReadable | net::Interest::kWritable;
     (void)transport_->wait(interest, std::chrono::milliseconds(20), &waker_);
   }
+}
+
+void FakeServer::take_chunks() {
+  for (FakeStreams::Chunk& chunk : streams_.take()) {
+    chunks_.push_back(std::move(chunk));
+  }
+  std::erase_if(chunks_, [this](const FakeStreams::Chunk& chunk) {
+    if (!incoming_.contains(chunk.header.transfer)) {
+      return false;
+    }
+    const auto into = bulk_destination(chunk.header, chunk.bytes.size());
+    std::memcpy(into->data(), chunk.bytes.data(), chunk.bytes.size());
+    (void)on_bulk(chunk.header, chunk.bytes.size());
+    chunk.stream->chunk_used();
+    return true;
+  });
 }
 
 // --- Commands -----------------------------------------------------------------------------------------------------------------------
@@ -422,7 +443,11 @@ Status FakeServer::handle(EnqueueRead&& message) {
     if (status == 0) {
       auto bytes = std::make_shared<ByteVector>(pick(range(message.buffer), message.rect));
       if (bytes->size() > kMaxInlineBytes) {
-        sender_.append_bulk(message.transfer, 0, *bytes, bytes);
+        if (streams_.are_connected()) {
+          streams_.send_and_wait(message.transfer, *bytes, stop_);
+        } else {
+          sender_.append_bulk(message.transfer, 0, *bytes, bytes);
+        }
       } else {
         result.data = *bytes;
       }

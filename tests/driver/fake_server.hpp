@@ -4,6 +4,7 @@
 // Threads: one per server, which owns all tables. Tests talk to it through the atomics and the lock below.
 #pragma once
 
+#include "fake_streams.hpp"
 #include "farcl/base/guarded.hpp"
 #include "farcl/net/connect.hpp"
 #include "farcl/net/link.hpp"
@@ -34,6 +35,8 @@ public:
   struct Options {
     protocol::SessionLimits limits{.memory_bytes = 1u << 30};
     std::function<ConnectionPlan(unsigned connection)> plan = [](unsigned) { return ConnectionPlan{}; };
+    /// The same for further connections for bulk, counted on their own.
+    std::function<ConnectionPlan(unsigned connection)> stream_plan = [](unsigned) { return ConnectionPlan{}; };
     unsigned devices = 1;
   };
   FakeServer() : FakeServer(Options{}) {}
@@ -54,6 +57,7 @@ public:
   // --- What happened ---------------------------------------------------------------------------------------------------------------
   std::atomic<std::uint64_t> kernels_run{0};
   std::atomic<std::uint64_t> connections{0};
+  [[nodiscard]] FakeStreams& streams() { return streams_; }
   std::atomic<std::uint64_t> events_known{0}; ///< commands with an event and user events, not released
   std::atomic<std::uint64_t> objects_alive{0};
   std::atomic<std::uint64_t> leaving{0}; ///< how often the client said so
@@ -96,6 +100,7 @@ private:
   void main();
   void serve();
   void resume(std::uint64_t client_received);
+  void take_chunks();
   void settle();
   bool is_ready(const Command& command, std::int32_t& status) const;
   void run(Command command, std::int32_t status);
@@ -138,6 +143,7 @@ private:
   std::atomic<bool> cut_{false};
   Guarded<Shared> shared_;
   net::Waker waker_;
+  FakeStreams streams_{[this] { waker_.notify(); }};
 
   // The thread's own.
   net::FrameReceiver receiver_;
@@ -147,6 +153,7 @@ private:
   std::map<protocol::QueueId, protocol::CreateQueue> queues_;
   std::map<protocol::EventId, std::int32_t> events_; ///< 1: not complete
   std::map<protocol::TransferId, Incoming> incoming_;
+  std::vector<FakeStreams::Chunk> chunks_; ///< whose transfer has not been announced
   std::deque<Command> commands_;
   std::uint64_t clock_ns_ = 0;
   std::thread thread_;

@@ -49,6 +49,20 @@ TEST(Hello, EveryByteCounts) {
   }
 }
 
+TEST(Hello, AStreamForBulkNeedsASessionAndANumber) {
+  Hello hello = some_hello();
+  hello.stream = StreamKind::kBulk;
+  for (unsigned number = 0; number < 256; ++number) {
+    hello.stream_number = static_cast<std::uint8_t>(number);
+    const auto decoded = decode_hello(encode_hello(hello));
+    ASSERT_EQ(decoded.has_value(), number >= 1 && number <= kMaxBulkStreams) << number;
+    EXPECT_TRUE(!decoded || decoded->stream_number == number);
+  }
+  hello.stream_number = 1;
+  hello.session = {};
+  EXPECT_FALSE(decode_hello(encode_hello(hello)));
+}
+
 TEST(Hello, AnotherMagicFails) {
   auto bytes = encode_hello({});
   std::memcpy(bytes.data(), "GET / HT", 8);

@@ -168,6 +168,15 @@ public:
     }
   }
 
+  [[nodiscard]] std::optional<CongestionFacts> congestion() const override {
+    auto shared = wire_->shared.lock();
+    const Direction& out = shared->directions[end_];
+    if (out.faults.claimed_round_trip.count() == 0) {
+      return std::nullopt;
+    }
+    return CongestionFacts{out.faults.claimed_round_trip, out.faults.claimed_round_trip, out.sent - out.bytes.size(), out.bytes.size()};
+  }
+
   void shutdown() noexcept override {
     wire_->shared.with([this](Shared& shared) { shared.directions[end_].closed = true; });
     wake_both();

@@ -2,6 +2,7 @@
 
 #include "farcl/net/accept.hpp"
 #include "sleep.hpp"
+#include "tcp_facts.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -60,8 +61,10 @@ tl::unexpected<Error> connection_error(int error_number, const std::string& desc
   return failure;
 }
 
-SocketTransport::SocketTransport(UniqueFd socket, std::string description)
-    : socket_(std::move(socket)), description_(std::move(description)) {}
+SocketTransport::SocketTransport(UniqueFd socket, std::string description, bool crosses_network)
+    : socket_(std::move(socket)), description_(std::move(description)), crosses_network_(crosses_network) {}
+
+std::optional<CongestionFacts> SocketTransport::congestion() const { return crosses_network_ ? tcp_facts(socket_.get()) : std::nullopt; }
 
 Result<std::size_t> SocketTransport::send(std::span<const ConstBytes> parts) {
   std::array<iovec, kMaxSendParts> vectors; // not initialised: only the used ones are filled in
@@ -138,7 +141,11 @@ Result<TransportPtr> adopt_socket(UniqueFd socket) {
   }
   set_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket.get(), SOL_SOCKET, SO_KEEPALIVE, 0); // heartbeats are ours
-  return std::make_unique<SocketTransport>(std::move(socket), describe_tcp(peer));
+  const bool crosses_network = !is_own_address(socket.get(), peer);
+  if (crosses_network) {
+    prefer_short_queues(socket.get());
+  }
+  return std::make_unique<SocketTransport>(std::move(socket), describe_tcp(peer), crosses_network);
 }
 
 } // namespace farcl::net

@@ -8,12 +8,14 @@ namespace farcl::net {
 
 class SocketTransport : public Transport {
 public:
-  SocketTransport(UniqueFd socket, std::string description);
+  /// `crosses_network`: a TCP connection to another machine, about which the kernel has something to tell.
+  SocketTransport(UniqueFd socket, std::string description, bool crosses_network = false);
 
   Result<std::size_t> send(std::span<const ConstBytes> parts) override;
   Result<std::size_t> receive(MutableBytes into) override;
   Interest wait(Interest interest, std::chrono::nanoseconds timeout, Waker* waker) override;
   void shutdown() noexcept override;
+  [[nodiscard]] std::optional<CongestionFacts> congestion() const override;
   [[nodiscard]] std::string description() const override { return description_; }
 
 protected:
@@ -24,6 +26,7 @@ private:
   // Closed by the destructor only, and without a shutdown(): a forked child drops its copy without harm to the parent's.
   UniqueFd socket_;
   std::string description_;
+  bool crosses_network_;
 };
 
 /// What poll found, in the words of Transport::wait.

@@ -7,6 +7,7 @@
 #include "farcl/base/bytes.hpp"
 #include "farcl/base/result.hpp"
 #include "farcl/protocol/ids.hpp"
+#include "farcl/protocol/limits.hpp"
 
 #include <array>
 #include <cstdint>
@@ -21,16 +22,20 @@ inline constexpr std::size_t kHelloBytes = 96;
 inline constexpr std::size_t kHelloReplyBytes = 320;
 inline constexpr std::size_t kHelloTextBytes = 240;
 
-enum class StreamKind : std::uint8_t { kCommands = 0 }; ///< bulk and peer streams follow
-constexpr bool is_known(StreamKind kind) { return kind == StreamKind::kCommands; }
+enum class StreamKind : std::uint8_t {
+  kCommands = 0, ///< the session itself: messages, and bulk as long as there is no stream for it
+  kBulk = 1,     ///< a further connection of an existing session, with sequence numbers of its own
+};
+constexpr bool is_known(StreamKind kind) { return kind <= StreamKind::kBulk; }
 
 struct Hello {
   std::uint16_t version_min = kVersion;
   std::uint16_t version_max = kVersion;
   StreamKind stream = StreamKind::kCommands;
+  std::uint8_t stream_number = 0;       ///< of a stream for bulk: 1 to kMaxBulkStreams
   SessionId session{};                  ///< zeros: a new session
   std::array<std::uint8_t, 32> proof{}; ///< of a resumed session: the secret from its first reply
-  std::uint64_t received = 0;           ///< of a resumed session: the last sequence number that the client has
+  std::uint64_t received = 0;           ///< of a resumed session or stream: the last sequence number that the client has
 };
 
 enum class HelloStatus : std::uint8_t {

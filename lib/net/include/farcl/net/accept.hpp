@@ -3,6 +3,7 @@
 
 #include "farcl/base/unique_fd.hpp"
 #include "farcl/net/transport.hpp"
+#include "farcl/protocol/hello.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,8 @@ struct UnixListenAddress {
 
 /// A transport over a connected socket (TCP or Unix, found out by itself) whose hello has been read.
 [[nodiscard]] Result<TransportPtr> adopt_socket(UniqueFd socket);
+/// The answer to a hello. Waits for at most a second for room.
+[[nodiscard]] Status send_hello_reply(Transport& transport, const protocol::HelloReply& reply);
 /// A transport over two pipes, for `farcld --stdio`.
 [[nodiscard]] TransportPtr adopt_pipes(UniqueFd read_end, UniqueFd write_end);
 

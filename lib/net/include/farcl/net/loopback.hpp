@@ -21,10 +21,12 @@ struct LoopbackCounters {
 };
 
 struct LoopbackFaults {
-  std::uint64_t cut_after_bytes = 0;          ///< of one direction, counted from the end's creation; 0: never
-  std::size_t max_bytes_per_call = 0;         ///< of send and receive, to exercise partial reads and writes; 0: no limit
-  std::size_t capacity_bytes = 1u << 20;      ///< in flight per direction; more would block
-  std::chrono::nanoseconds delay{0};          ///< one way
+  std::uint64_t cut_after_bytes = 0;     ///< of one direction, counted from the end's creation; 0: never
+  std::size_t max_bytes_per_call = 0;    ///< of send and receive, to exercise partial reads and writes; 0: no limit
+  std::size_t capacity_bytes = 1u << 20; ///< in flight per direction; more would block
+  std::chrono::nanoseconds delay{0};     ///< one way
+  /// What congestion() tells its sender of the way; 0: nothing, as where no network is crossed.
+  std::chrono::microseconds claimed_round_trip{0};
   std::shared_ptr<LoopbackCounters> counters; ///< counts here, if set; may be shared by several connections
   bool follow_frames = false;                 ///< what is sent are frames: needed for the following
   std::uint64_t cut_after_sequence = 0;       ///< right behind the frame with that number; 0: never

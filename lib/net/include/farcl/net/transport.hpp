@@ -12,7 +12,9 @@
 #include "farcl/net/waker.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace farcl::net {
@@ -20,6 +22,14 @@ namespace farcl::net {
 enum class Interest : unsigned { kNone = 0, kReadable = 1, kWritable = 2 };
 constexpr Interest operator|(Interest a, Interest b) { return static_cast<Interest>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
 constexpr bool has(Interest set, Interest one) { return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) != 0; }
+
+/// What the network knows about the way to the peer.
+struct CongestionFacts {
+  std::chrono::microseconds round_trip{0};       ///< smoothed, of now
+  std::chrono::microseconds least_round_trip{0}; ///< of the last minutes
+  std::uint64_t delivered_bytes = 0;             ///< have arrived, since the connection was made
+  std::uint64_t waiting_bytes = 0;               ///< taken by send and not known to have arrived
+};
 
 class Transport {
 public:
@@ -38,6 +48,9 @@ public:
   /// `timeout` is over. Returns what it is ready for (a failed transport counts as readable); kNone for the other reasons.
   /// Consumes the waker's notification.
   virtual Interest wait(Interest interest, std::chrono::nanoseconds timeout, Waker* waker) = 0;
+
+  /// Nothing where bytes do not cross a network, or nobody counts them. The thread that sends.
+  [[nodiscard]] virtual std::optional<CongestionFacts> congestion() const { return std::nullopt; }
 
   /// Ends the connection in both directions; the peer sees an end of stream.
   virtual void shutdown() noexcept = 0;
