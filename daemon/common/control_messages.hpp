@@ -53,12 +53,14 @@ struct AttachConnection {
   bool resume = false;        ///< the hello named the session
   std::uint64_t received = 0; ///< the hello's: the last sequence number that the client has
   bool resumable = true;      ///< false: the session ends with this connection
+  bool shared_memory = false; ///< the client takes it
 
   static constexpr auto fields() {
     using T = AttachConnection;
     return std::tuple(field("session_number", &T::session_number), field("version_min", &T::version_min),
                       field("version_max", &T::version_max), field("resume", &T::resume), field("received", &T::received),
-                      field("resumable", &T::resumable));
+                      field("resumable", &T::resumable),
+                      field("shared_memory", &T::shared_memory));
   }
 };
 

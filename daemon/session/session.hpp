@@ -41,6 +41,8 @@ struct Attachment {
   bool resume = false;
   std::uint64_t received = 0; ///< the last sequence number that the client has
   bool resumable = true;      ///< false: the session ends with this connection
+  /// Memory whose descriptor goes along with the answer; what the first connection brings is the session's.
+  std::shared_ptr<SharedArena> shared;
 };
 
 struct SessionConfig {

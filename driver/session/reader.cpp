@@ -9,6 +9,7 @@ namespace {
 constexpr std::chrono::nanoseconds kBriefSpin{2000};
 constexpr unsigned kProbeEvery = 32;                          ///< waits, of which one tries the other way of waiting
 constexpr std::chrono::nanoseconds kInstructiveWait{1000000}; ///< longer ones say nothing about spinning
+constexpr unsigned kFreeLooks = 16;                           ///< about half a microsecond
 constexpr int kWeight = 4;                                    ///< of the past, in what a way of waiting is thought to cost
 
 std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
@@ -48,7 +49,7 @@ void ServerSession::wait_step(Access& state, Wait& wait) {
   const bool all_sent = flush_locked(*state, false);
   state.lock().unlock();
   for (;;) {
-    if (read_some()) {
+    if (look()) {
       break;
     }
     if (!all_sent || Clock::now() >= wait.spin_end) {
@@ -76,6 +77,16 @@ void ServerSession::leave(Access& state, Wait& wait) {
   } else if (io_mode_.load(std::memory_order_relaxed) == IoMode::kParked) {
     io_waker_.notify();
   }
+}
+
+// Looks that cost no system call are repeated before the core is offered to others.
+bool ServerSession::look() {
+  for (unsigned i = 0; transport_ && transport_->looks_are_free() && i < kFreeLooks; ++i) {
+    if (read_some()) {
+      return true;
+    }
+  }
+  return read_some();
 }
 
 bool ServerSession::read_some() {

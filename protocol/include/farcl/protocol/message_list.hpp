@@ -22,7 +22,7 @@ using ClientMessages = MessageList<Goodbye, CreateContext, CreateQueue, ReleaseO
 
 /// What a server sends to a client.
 using ServerMessages =
-    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, ProgramBinary, Completions, ReadResult, Finished>;
+    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, ProgramBinary, Completions, ReadResult, Finished, BufferPlaced>;
 
 /// The reply that answers a request, void where none does. What documentation and tests go by.
 template <class Message>
