@@ -12,7 +12,7 @@
 namespace farcl::driver {
 
 namespace {
-using Direction = ServerSession::Direction;
+using Way = ServerSession::Direction;
 
 /// The part of the buffer's memory that a transfer is about, as a box.
 HostBox box_in_buffer(std::byte* first, const protocol::BufferRect& rect) {
@@ -35,13 +35,13 @@ void copy_box(const HostBox& to, const HostBox& from) {
   }
 }
 
-bool copy_now(Mem& buffer, const protocol::BufferRect& rect, const HostBox& box, Direction direction, const EventParameters& events) {
-  const auto access = buffer.session().try_direct(*buffer.placement(), box, direction, events.list());
+bool copy_now(Mem& buffer, const protocol::BufferRect& rect, const HostBox& box, Way way, const EventParameters& events) {
+  const auto access = buffer.session().try_direct(*buffer.placement(), box, way, events.list());
   if (!access) {
     return false;
   }
   const HostBox inside = box_in_buffer(access.memory(buffer.origin() + rect.offset, extent(rect)), rect);
-  direction == Direction::kToBuffer ? copy_box(inside, box) : copy_box(box, inside);
+  way == Way::kToBuffer ? copy_box(inside, box) : copy_box(box, inside);
   return true;
 }
 
@@ -61,7 +61,7 @@ cl_int catch_up(CommandQueue& queue) {
 std::optional<cl_int> write_direct(CommandQueue& queue, Mem& buffer, const protocol::BufferRect& rect, const HostBox& box,
                                    const EventParameters& events, cl_command_type type) {
   if (buffer.placement() == nullptr || !event_is_a_marker_s(queue, events) ||
-      !copy_now(buffer, rect, box, Direction::kToBuffer, events)) {
+      !copy_now(buffer, rect, box, Way::kToBuffer, events)) {
     return std::nullopt;
   }
   return events.event == nullptr ? CL_SUCCESS : submit_marker(queue, false, events, type);
@@ -74,7 +74,7 @@ std::optional<cl_int> read_direct(CommandQueue& queue, Mem& buffer, const protoc
     return std::nullopt;
   }
   if (!blocking) {
-    return copy_now(buffer, rect, box, Direction::kFromBuffer, events)
+    return copy_now(buffer, rect, box, Way::kFromBuffer, events)
                ? std::optional(events.event == nullptr ? CL_SUCCESS : submit_marker(queue, false, events, type))
                : std::nullopt;
   }
@@ -86,7 +86,7 @@ std::optional<cl_int> read_direct(CommandQueue& queue, Mem& buffer, const protoc
       return code;
     }
   }
-  return copy_now(buffer, rect, box, Direction::kFromBuffer, events) ? std::optional(take_failure(queue)) : std::nullopt;
+  return copy_now(buffer, rect, box, Way::kFromBuffer, events) ? std::optional(take_failure(queue)) : std::nullopt;
 }
 
 std::optional<ApiResult<void*>> map_in_place(CommandQueue& queue, Mem& buffer, const Mapping& wanted, bool blocking,
