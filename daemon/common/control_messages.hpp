@@ -59,8 +59,7 @@ struct AttachConnection {
     using T = AttachConnection;
     return std::tuple(field("session_number", &T::session_number), field("version_min", &T::version_min),
                       field("version_max", &T::version_max), field("resume", &T::resume), field("received", &T::received),
-                      field("resumable", &T::resumable),
-                      field("shared_memory", &T::shared_memory));
+                      field("resumable", &T::resumable), field("shared_memory", &T::shared_memory));
   }
 };
 

@@ -60,8 +60,7 @@ cl_int catch_up(CommandQueue& queue) {
 
 std::optional<cl_int> write_direct(CommandQueue& queue, Mem& buffer, const protocol::BufferRect& rect, const HostBox& box,
                                    const EventParameters& events, cl_command_type type) {
-  if (buffer.placement() == nullptr || !event_is_a_marker_s(queue, events) ||
-      !copy_now(buffer, rect, box, Way::kToBuffer, events)) {
+  if (buffer.placement() == nullptr || !event_is_a_marker_s(queue, events) || !copy_now(buffer, rect, box, Way::kToBuffer, events)) {
     return std::nullopt;
   }
   return events.event == nullptr ? CL_SUCCESS : submit_marker(queue, false, events, type);

@@ -1,4 +1,5 @@
-// Mapping: a buffer in shared memory is mapped where it is. Of others a map without CL_MAP_WRITE_INVALIDATE_REGION fetches the range, an unmap sends it back if it was mapped for writing.
+// Mapping: a buffer in shared memory is mapped where it is. Of others a map without CL_MAP_WRITE_INVALIDATE_REGION fetches the range, an
+// unmap sends it back if it was mapped for writing.
 #include "driver/api/enqueue.hpp"
 #include "driver/session/callback_thread.hpp"
 

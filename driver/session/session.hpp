@@ -213,7 +213,7 @@ private:
     IdTable<protocol::BufferId, std::shared_ptr<Placement>> placements; ///< sub-buffers too
     std::uint64_t last_bulk_sequence = 0;                               ///< appended; it refers to the program's memory until acknowledged
     unsigned waiting_for_copies = 0;                                    ///< threads
-    std::uint64_t commands_in_flight = 0; ///< upper bound: enqueued and not covered by an answered Finish
+    std::uint64_t commands_in_flight = 0;                               ///< upper bound: enqueued and not covered by an answered Finish
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
     unsigned waiters = 0;                                                                                 ///< on `progress`

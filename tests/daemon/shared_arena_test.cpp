@@ -12,7 +12,8 @@ constexpr std::uint64_t kArenaBytes = 8u << 20;
 std::shared_ptr<SharedArena> new_arena() { return std::move(*SharedArena::create(kArenaBytes)); }
 
 bool is_zero(const Memory& memory) {
-  return std::all_of(memory.host_pointer(), memory.host_pointer() + memory.size_bytes(), [](std::byte byte) { return byte == std::byte{0}; });
+  return std::all_of(memory.host_pointer(), memory.host_pointer() + memory.size_bytes(),
+                     [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 TEST(SharedArena, BlocksDoNotOverlapAndWhatIsFreedIsZeroAndWhole) {

@@ -4,6 +4,9 @@
 #include "support/cl_fixture.hpp"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -26,6 +29,19 @@ __kernel void sum(__global const uint *x, __global uint *out, uint n) {
 
 cl_uint sum_of(const Words& words) {
   return std::accumulate(words.begin(), words.end(), cl_uint{0}, [](cl_uint sum, cl_uint word) { return sum * 31 + word; });
+}
+
+bool lies_in_shared_memory(const void* pointer) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t first = 0;
+    std::uintptr_t last = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &first, &last) == 2 &&
+        reinterpret_cast<std::uintptr_t>(pointer) - first < last - first) {
+      return line.find("memfd:farcl-buffers") != std::string::npos;
+    }
+  }
+  return false;
 }
 
 class SharedMemory : public ClTest {
@@ -87,7 +103,6 @@ TEST_F(SharedMemory, AKernelSeesEachWriteAndTheHostSeesEachKernel) {
 TEST_F(SharedMemory, MappingsAreTheBufferItself) {
   constexpr std::size_t kCount = 256u << 10;
   const cl::Buffer buffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, kCount * 4);
-  void* first = nullptr;
   for (cl_uint round = 0; round < 6; ++round) {
     const Words sent = words(kCount);
     void* pointer = plain.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, kCount * 4);
@@ -100,24 +115,28 @@ TEST_F(SharedMemory, MappingsAreTheBufferItself) {
       ASSERT_EQ(seen[i], sent[1000 + i] + 5);
     }
     plain.enqueueUnmapMemObject(buffer, const_cast<cl_uint*>(seen));
-    first = first == nullptr ? pointer : first;
-    EXPECT_EQ(pointer, first) << "no copy: each map gives the same memory";
+    EXPECT_TRUE(lies_in_shared_memory(pointer)) << "a copy";
   }
 }
 
-TEST_F(SharedMemory, AWriteBehindAnOpenEventDoesNotLookAtItsMemoryEarly) {
+TEST_F(SharedMemory, AWriteBehindAnOpenEventChangesNothingBefore) {
   constexpr std::size_t kCount = 100'000;
   const cl::Buffer buffer(context, CL_MEM_READ_WRITE, kCount * 4);
-  plain.enqueueFillBuffer(buffer, cl_uint{1}, 0, kCount * 4);
+  const cl::CommandQueue other(context, device);
+  Words before = words(kCount);
+  plain.enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes(before), before.data());
   plain.finish();
   for (int round = 0; round < 4; ++round) {
     cl::UserEvent gate(context);
     const std::vector<cl::Event> wait{gate};
-    Words sent(kCount, 0);
-    plain.enqueueWriteBuffer(buffer, CL_FALSE, 0, bytes(sent), sent.data(), &wait);
-    sent = words(kCount);
+    const Words after = words(kCount);
+    plain.enqueueWriteBuffer(buffer, CL_FALSE, 0, bytes(after), after.data(), &wait);
+    Words got(kCount);
+    other.enqueueReadBuffer(buffer, CL_TRUE, 0, bytes(got), got.data());
+    ASSERT_EQ(got, before);
     gate.setStatus(CL_COMPLETE);
-    ASSERT_EQ(sum_on_device(plain, buffer, kCount), sum_of(sent));
+    ASSERT_EQ(sum_on_device(plain, buffer, kCount), sum_of(after));
+    before = after;
   }
 }
 
@@ -270,7 +289,8 @@ private:
     fill_model();
     sources_.push_back(std::make_unique<Words>(begin(), end()));
     cl::Event event;
-    queue().enqueueWriteBuffer(buffers_[target_], CL_FALSE, offset(), size(), sources_.back()->data(), nullptr, below(2) ? &event : nullptr);
+    queue().enqueueWriteBuffer(buffers_[target_], CL_FALSE, offset(), size(), sources_.back()->data(), nullptr,
+                               below(2) ? &event : nullptr);
   }
   void write_with_memory_of_a_read() { // what is read into the memory is written from it, in order
     if (reads_.empty()) {
@@ -293,7 +313,8 @@ private:
                               below(2) ? &event : nullptr);
   }
   void map_and_write() {
-    auto* pointer = static_cast<cl_uint*>(queue().enqueueMapBuffer(buffers_[target_], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, offset(), size()));
+    auto* pointer =
+        static_cast<cl_uint*>(queue().enqueueMapBuffer(buffers_[target_], CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, offset(), size()));
     EXPECT_TRUE(std::equal(begin(), end(), pointer)) << "step " << step_ << " buffer " << target_;
     fill_model();
     std::copy(begin(), end(), pointer);
@@ -323,7 +344,8 @@ private:
     std::generate(host.begin(), host.end(), std::ref(random_));
     queue().enqueueWriteBufferRect(buffers_[target_], CL_TRUE, {0, 0, 0}, {0, 0, 0}, {100, rows, 1}, 400, 0, 100, 0, host.data());
     for (std::size_t row = 0; row < rows; ++row) {
-      std::copy_n(host.begin() + static_cast<std::ptrdiff_t>(row * 25), 25, models_[target_].begin() + static_cast<std::ptrdiff_t>(row * 100));
+      std::copy_n(host.begin() + static_cast<std::ptrdiff_t>(row * 25), 25,
+                  models_[target_].begin() + static_cast<std::ptrdiff_t>(row * 100));
     }
     Words got(rows * 25);
     queue().enqueueReadBufferRect(buffers_[target_], CL_TRUE, {0, 0, 0}, {0, 0, 0}, {100, rows, 1}, 400, 0, 100, 0, got.data());
@@ -344,11 +366,11 @@ private:
     std::for_each(begin(), end(), [&](cl_uint& word) { word += k; });
   }
 
-  static constexpr void (RandomProgram::*kActions[])() = {
-      &RandomProgram::write,  &RandomProgram::write_later,   &RandomProgram::write_with_memory_of_a_read,
-      &RandomProgram::read,   &RandomProgram::read_later,    &RandomProgram::map_and_write,
-      &RandomProgram::launch, &RandomProgram::launch,        &RandomProgram::copy,
-      &RandomProgram::fill,   &RandomProgram::rect,          &RandomProgram::sub_buffer};
+  static constexpr void (RandomProgram::* kActions[])() = {
+      &RandomProgram::write,  &RandomProgram::write_later, &RandomProgram::write_with_memory_of_a_read,
+      &RandomProgram::read,   &RandomProgram::read_later,  &RandomProgram::map_and_write,
+      &RandomProgram::launch, &RandomProgram::launch,      &RandomProgram::copy,
+      &RandomProgram::fill,   &RandomProgram::rect,        &RandomProgram::sub_buffer};
 
   cl::Context context_;
   std::vector<cl::CommandQueue> queues_;

@@ -241,8 +241,8 @@ TEST_P(EveryTransport, OneThreadSendsWhileAnotherReceives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryTransport,
-                         ::testing::Values(Kind{"tcp", tcp_ends}, Kind{"unix", unix_ends}, Kind{"pipes", pipe_ends}, Kind{"rings", ring_ends},
-                                           Kind{"loopback", loopback_ends}),
+                         ::testing::Values(Kind{"tcp", tcp_ends}, Kind{"unix", unix_ends}, Kind{"pipes", pipe_ends},
+                                           Kind{"rings", ring_ends}, Kind{"loopback", loopback_ends}),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
 TEST(SocketTransport, SetsItsOptions) {

@@ -69,7 +69,8 @@ public:
 
 private:
   [[nodiscard]] bool has_much_room() const noexcept {
-    return control_.written.load(std::memory_order_seq_cst) - read_.load(std::memory_order_relaxed) <= kRingBytes / 2; // nonsense is found by the next read
+    return control_.written.load(std::memory_order_seq_cst) - read_.load(std::memory_order_relaxed) <=
+           kRingBytes / 2; // nonsense is found by the next read
   }
 
   RingControl& control_;

@@ -78,8 +78,7 @@ SharedRegion open_buffers(UniqueFd memory) {
 
 /// Through shared memory when the server has offered it, else the socket itself.
 Result<Connection> adopt(UniqueFd socket, HelloAnswer answer) {
-  auto transport =
-      answer.fds.empty() ? adopt_socket(std::move(socket)) : open_rings(std::move(socket), std::move(answer.fds.front()));
+  auto transport = answer.fds.empty() ? adopt_socket(std::move(socket)) : open_rings(std::move(socket), std::move(answer.fds.front()));
   if (!transport) {
     return pass_on(std::move(transport));
   }

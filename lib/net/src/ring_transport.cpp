@@ -20,24 +20,18 @@ constexpr int kMostDrains = 16;
 /// Before sleeping on a full ring: the other end empties half of one in about 50 µs, and waking up takes as long.
 constexpr auto kFullRingSpin = std::chrono::microseconds(60);
 
-RingControl& control_of(const SharedRegion& region, std::size_t number) {
-  return reinterpret_cast<RingControl*>(region.data())[number];
-}
-std::byte* bytes_of(const SharedRegion& region, std::size_t number) {
-  return region.data() + kRingControlsBytes + number * kRingBytes;
-}
+RingControl& control_of(const SharedRegion& region, std::size_t number) { return reinterpret_cast<RingControl*>(region.data())[number]; }
+std::byte* bytes_of(const SharedRegion& region, std::size_t number) { return region.data() + kRingControlsBytes + number * kRingBytes; }
 } // namespace
 
 RingTransport::RingTransport(End end, UniqueFd socket, SharedRegion region, std::size_t greeting_bytes, std::vector<UniqueFd> passed_fds,
                              std::string description)
     : socket_(std::move(socket)), region_(std::move(region)),
       out_(control_of(region_, end == End::kClient ? 0 : 1), bytes_of(region_, end == End::kClient ? 0 : 1)),
-      in_(control_of(region_, end == End::kClient ? 1 : 0), bytes_of(region_, end == End::kClient ? 1 : 0)),
-      greeting_left_(greeting_bytes), passed_fds_(std::move(passed_fds)), description_(std::move(description)) {}
+      in_(control_of(region_, end == End::kClient ? 1 : 0), bytes_of(region_, end == End::kClient ? 1 : 0)), greeting_left_(greeting_bytes),
+      passed_fds_(std::move(passed_fds)), description_(std::move(description)) {}
 
-tl::unexpected<Error> RingTransport::gone() const {
-  return fail(ErrorCode::kDisconnected, "the connection " + description_ + " broke");
-}
+tl::unexpected<Error> RingTransport::gone() const { return fail(ErrorCode::kDisconnected, "the connection " + description_ + " broke"); }
 
 Result<std::size_t> RingTransport::send_greeting(ConstBytes part) {
   std::vector<int> fds;

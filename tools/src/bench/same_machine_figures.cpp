@@ -42,7 +42,8 @@ public:
     next();
     return timed([&] {
       cl_int status = CL_SUCCESS;
-      void* mapped = clEnqueueMapBuffer(session_.queue, buffer_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at_, size_, 0, nullptr, nullptr, &status);
+      void* mapped =
+          clEnqueueMapBuffer(session_.queue, buffer_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, at_, size_, 0, nullptr, nullptr, &status);
       check(status, "clEnqueueMapBuffer");
       check(clEnqueueUnmapMemObject(session_.queue, buffer_, mapped, 0, nullptr, nullptr), "clEnqueueUnmapMemObject");
     });
@@ -98,16 +99,20 @@ void measure_same_machine(const Session& session, const BenchOptions& options, R
     report.bandwidth("write of " + size + ", idle buffer", repeat(count, [&] { return rotating.write(); }), i);
     rotating.verify();
     report.bandwidth("read of " + size + ", idle buffer", repeat(count, [&] { return rotating.read(); }), i);
-    report.bandwidth("write of " + size + ", buffer in use", repeat(count, [&] {
-                       rotating.launch();
-                       return rotating.write();
-                     }),
+    report.bandwidth("write of " + size + ", buffer in use",
+                     repeat(count,
+                            [&] {
+                              rotating.launch();
+                              return rotating.write();
+                            }),
                      i);
     rotating.verify();
-    report.bandwidth("read of " + size + ", buffer in use", repeat(count, [&] {
-                       rotating.launch();
-                       return rotating.read();
-                     }),
+    report.bandwidth("read of " + size + ", buffer in use",
+                     repeat(count,
+                            [&] {
+                              rotating.launch();
+                              return rotating.read();
+                            }),
                      i);
     report.time("map and unmap of " + size + ", blocking", repeat(count, [&] { return rotating.map_and_unmap(); }));
   }

@@ -21,8 +21,8 @@ using ClientMessages = MessageList<Goodbye, CreateContext, CreateQueue, ReleaseO
                                    EnqueueCopy, EnqueueFill, EnqueueMarker, Finish>;
 
 /// What a server sends to a client.
-using ServerMessages =
-    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, ProgramBinary, Completions, ReadResult, Finished, BufferPlaced>;
+using ServerMessages = MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, ProgramBinary, Completions, ReadResult,
+                                   Finished, BufferPlaced>;
 
 /// The reply that answers a request, void where none does. What documentation and tests go by.
 template <class Message>
