@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <new>
+#include <sys/mman.h>
 
 namespace farcl::daemon {
 
@@ -13,7 +14,11 @@ constexpr std::uint64_t kPageBytes = 4096;
 /// What is mapped, however much the session may have: address space is not endless.
 constexpr std::uint64_t kMostArenaBytes = std::uint64_t{1} << 42;
 
-std::uint64_t whole_pages(std::uint64_t size_bytes) { return (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
+/// Blocks from this size on begin at a multiple of it, for systems that give large pages to shared memory that asks for them.
+constexpr std::uint64_t kLargePageBytes = 2u << 20;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+std::uint64_t whole_pages(std::uint64_t size_bytes) { return round_up(size_bytes, kPageBytes); }
 } // namespace
 
 class SharedArena::Block final : public Memory {
@@ -38,21 +43,30 @@ Result<std::shared_ptr<SharedArena>> SharedArena::create(std::uint64_t size_byte
   return std::make_shared<SharedArena>(std::move(*region));
 }
 
-SharedArena::SharedArena(SharedRegion region) : region_(std::move(region)) { free_.emplace(0, region_.size_bytes()); }
+SharedArena::SharedArena(SharedRegion region) : region_(std::move(region)) {
+  (void)::madvise(region_.data(), static_cast<std::size_t>(region_.size_bytes()), MADV_HUGEPAGE); // only a hint
+  free_.emplace(0, region_.size_bytes());
+}
 
 MemoryPtr SharedArena::allocate(std::uint64_t size_bytes) {
   if (size_bytes < protocol::kSharedBufferBytes || size_bytes > region_.size_bytes()) {
     return nullptr;
   }
   const std::uint64_t taken = whole_pages(size_bytes);
-  const auto found = std::find_if(free_.begin(), free_.end(), [&](const auto& range) { return range.second >= taken; });
+  const auto place_in = [&](const auto& range) { return round_up(range.first, taken >= kLargePageBytes ? kLargePageBytes : kPageBytes); };
+  const auto found =
+      std::find_if(free_.begin(), free_.end(), [&](const auto& range) { return place_in(range) + taken <= range.first + range.second; });
   if (found == free_.end()) {
     return nullptr;
   }
-  const auto [offset, room] = *found;
-  free_.erase(found);
-  if (room != taken) {
-    free_.emplace(offset + taken, room - taken);
+  const std::uint64_t offset = place_in(*found);
+  const std::uint64_t end = found->first + found->second;
+  found->second = offset - found->first;
+  if (found->second == 0) {
+    free_.erase(found);
+  }
+  if (end != offset + taken) {
+    free_.emplace(offset + taken, end - offset - taken);
   }
   return std::make_shared<Block>(shared_from_this(), offset, size_bytes);
 }
