@@ -15,7 +15,7 @@ constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kMostArenaBytes = std::uint64_t{1} << 42;
 
 /// Blocks from this size on begin at a multiple of it, for systems that give large pages to shared memory that asks for them.
-constexpr std::uint64_t kLargePageBytes = 2u << 20;
+constexpr std::uint64_t kLargeBlockBytes = 2u << 20;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 std::uint64_t whole_pages(std::uint64_t size_bytes) { return round_up(size_bytes, kPageBytes); }
@@ -53,7 +53,7 @@ MemoryPtr SharedArena::allocate(std::uint64_t size_bytes) {
     return nullptr;
   }
   const std::uint64_t taken = whole_pages(size_bytes);
-  const auto place_in = [&](const auto& range) { return round_up(range.first, taken >= kLargePageBytes ? kLargePageBytes : kPageBytes); };
+  const auto place_in = [&](const auto& range) { return round_up(range.first, taken >= kLargeBlockBytes ? kLargeBlockBytes : kPageBytes); };
   const auto found =
       std::find_if(free_.begin(), free_.end(), [&](const auto& range) { return place_in(range) + taken <= range.first + range.second; });
   if (found == free_.end()) {
