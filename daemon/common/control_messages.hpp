@@ -54,12 +54,13 @@ struct AttachConnection {
   std::uint64_t received = 0; ///< the hello's: the last sequence number that the client has
   bool resumable = true;      ///< false: the session ends with this connection
   std::uint8_t stream = 0;    ///< the number of a further stream for bulk; 0: the stream of commands
+  bool shared_memory = false; ///< the client takes it
 
   static constexpr auto fields() {
     using T = AttachConnection;
     return std::tuple(field("session_number", &T::session_number), field("version_min", &T::version_min),
                       field("version_max", &T::version_max), field("resume", &T::resume), field("received", &T::received),
-                      field("resumable", &T::resumable), field("stream", &T::stream));
+                      field("resumable", &T::resumable), field("stream", &T::stream), field("shared_memory", &T::shared_memory));
   }
 };
 

@@ -1,19 +1,13 @@
 #include "daemon/common/worker_page.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
-#include <new>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 namespace farcl::daemon {
 
 namespace {
 inline constexpr int kTornCopyRetries = 4; ///< then the torn name is shown: it names a process that is about to be judged by a person
-inline constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 /// Copies the bounded name once; false when the writer was at it.
 bool copy_name(const RunningSlot& slot, RunningKernelSeen& into) {
@@ -93,41 +87,28 @@ void SpinPermits::free_all_of(std::uint32_t worker_number) noexcept {
   }
 }
 
+namespace {
 template <class T>
-SharedPage<T>::~SharedPage() {
-  if (memory != nullptr) {
-    ::munmap(memory, sizeof(T));
+Result<SharedPage<T>> page_in(Result<SharedRegion> region) {
+  if (!region) {
+    return pass_on(std::move(region));
   }
+  SharedPage<T> page;
+  page.region = std::move(*region);
+  // A fresh memfd is zeros, which is what every field starts as: the type is implicit-lifetime in all but the letter.
+  page.memory = reinterpret_cast<T*>(page.region.data());
+  return page;
 }
+} // namespace
 
 template <class T>
 Result<SharedPage<T>> SharedPage<T>::create(const char* name) {
-  UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || ::ftruncate(fd.get(), sizeof(T)) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
-    return fail_errno(errno, "cannot make shared memory");
-  }
-  return open(std::move(fd));
+  return page_in<T>(SharedRegion::create(name, sizeof(T)));
 }
 
 template <class T>
 Result<SharedPage<T>> SharedPage<T>::open(UniqueFd from) {
-  struct stat about{};
-  if (::fstat(from.get(), &about) != 0) {
-    return fail_errno(errno, "cannot look at shared memory");
-  }
-  const int seals = ::fcntl(from.get(), F_GET_SEALS);
-  if (about.st_size != static_cast<off_t>(sizeof(T)) || seals < 0 || (seals & kSeals) != kSeals) {
-    return fail(ErrorCode::kInvalid, "shared memory of another size, or not sealed");
-  }
-  void* memory = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, from.get(), 0);
-  if (memory == MAP_FAILED) {
-    return fail_errno(errno, "cannot map shared memory");
-  }
-  SharedPage page;
-  page.fd = std::move(from);
-  // A fresh memfd is zeros, which is what every field starts as: the type is implicit-lifetime in all but the letter.
-  page.memory = static_cast<T*>(memory);
-  return page;
+  return page_in<T>(SharedRegion::open(std::move(from), sizeof(T), sizeof(T)));
 }
 
 template struct SharedPage<WorkerPage>;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "farcl/base/result.hpp"
+#include "farcl/base/shared_region.hpp"
 #include "farcl/base/unique_fd.hpp"
 
 #include <array>
@@ -102,23 +103,15 @@ struct SpinPermits {
   void free_all_of(std::uint32_t worker_number) noexcept;
 };
 
-/// Zero-initialised shared memory of one T behind a sealed memfd.
+/// Zero-initialised shared memory of one T.
 template <class T>
 struct SharedPage {
-  UniqueFd fd;
+  SharedRegion region;
   T* memory = nullptr;
 
-  SharedPage() = default;
-  SharedPage(SharedPage&& other) noexcept : fd(std::move(other.fd)), memory(std::exchange(other.memory, nullptr)) {}
-  SharedPage& operator=(SharedPage&& other) noexcept {
-    std::swap(fd, other.fd);
-    std::swap(memory, other.memory);
-    return *this;
-  }
-  ~SharedPage();
+  [[nodiscard]] int fd() const noexcept { return region.fd(); }
 
   static Result<SharedPage> create(const char* name);
-  /// Checks size and seals before it maps.
   static Result<SharedPage> open(UniqueFd from);
 };
 extern template struct SharedPage<WorkerPage>;

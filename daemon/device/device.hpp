@@ -70,13 +70,22 @@ public:
   virtual void build(BuildRequest request, std::function<void(BuildResult)> done) = 0;
 };
 
+/// Memory that a session's client can reach too. A device that computes in this process's memory takes the blocks of buffers from here
+/// when it is given one; devices with memory of their own ignore it.
+class SharedMemorySource {
+public:
+  virtual ~SharedMemorySource() = default;
+  /// Null: take it from elsewhere. Blocks start as zeros.
+  [[nodiscard]] virtual MemoryPtr allocate(std::uint64_t size_bytes) = 0;
+};
+
 class Device {
 public:
   virtual ~Device() = default;
   [[nodiscard]] virtual const protocol::DeviceInfo& info() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t local_memory_bytes() const noexcept = 0;
   [[nodiscard]] virtual ProgramBuilder& builder() noexcept = 0;
-  [[nodiscard]] virtual Result<MemoryPtr> allocate(std::uint64_t size_bytes) = 0;
+  [[nodiscard]] virtual Result<MemoryPtr> allocate(std::uint64_t size_bytes, SharedMemorySource* shared) = 0; ///< `shared` may be null
 
   /// Starts a command. A result means that it ran, whole, before the call returned (short commands that the device can run
   /// faster than hand over); nothing means that `sink` will get its completion. `want_times`: fill the result's times in.

@@ -138,11 +138,12 @@ FakeDevice::FakeDevice(FakeBuilder& builder) : builder_(builder) {
   info_.properties.push_back({CL_DEVICE_NAME, std::string("a fake")});
 }
 
-Result<MemoryPtr> FakeDevice::allocate(std::uint64_t size_bytes) {
+Result<MemoryPtr> FakeDevice::allocate(std::uint64_t size_bytes, SharedMemorySource* shared) {
   if (state_.lock()->allocations_fail) {
     return fail(ErrorCode::kOutOfMemory, "the fake has no memory left");
   }
-  return HostMemory::allocate(size_bytes);
+  MemoryPtr memory = shared != nullptr ? shared->allocate(size_bytes) : nullptr;
+  return memory != nullptr ? Result<MemoryPtr>(std::move(memory)) : HostMemory::allocate(size_bytes);
 }
 
 std::optional<DeviceResult> FakeDevice::submit(const DeviceCommand& command, Token token, bool want_times, CompletionSink& sink) {

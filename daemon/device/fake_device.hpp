@@ -36,7 +36,7 @@ public:
   [[nodiscard]] const protocol::DeviceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::uint64_t local_memory_bytes() const noexcept override { return 32u << 10; }
   [[nodiscard]] ProgramBuilder& builder() noexcept override { return builder_; }
-  [[nodiscard]] Result<MemoryPtr> allocate(std::uint64_t size_bytes) override;
+  [[nodiscard]] Result<MemoryPtr> allocate(std::uint64_t size_bytes, SharedMemorySource* shared) override;
   std::optional<DeviceResult> submit(const DeviceCommand& command, Token token, bool want_times, CompletionSink& sink) override;
 
   /// From now on commands wait for complete_next.

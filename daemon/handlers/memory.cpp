@@ -27,7 +27,7 @@ std::shared_ptr<Buffer> Handlers::new_buffer(const protocol::CreateBuffer& messa
   // The devices of one server share its memory: the context's first device allocates for all of them. A backend with memory
   // of its own will need one block per device here.
   const Context& context = *state_.contexts.find(message.context);
-  auto memory = state_.parts.devices[context.devices.front()]->allocate(message.size_bytes);
+  auto memory = state_.parts.devices[context.devices.front()]->allocate(message.size_bytes, state_.shared.get());
   if (memory) {
     buffer->memory = std::move(*memory);
   } else {
@@ -57,14 +57,18 @@ Status Handlers::handle(protocol::CreateBuffer&& message) {
     fail_buffer(message.buffer, *buffer, CL_MEM_OBJECT_ALLOCATION_FAILURE, std::move(why));
     return has_bulk ? state_.transfers.expect_unwanted(message.transfer, message.size_bytes) : Status();
   }
+  const auto placed = state_.shared != nullptr ? state_.shared->offset_of(*buffer->memory) : std::nullopt;
   if (!has_bulk) {
     if (!message.data.empty()) {
       std::memcpy(buffer->memory->host_pointer(), message.data.data(), message.data.size());
     }
+    if (placed) {
+      state_.outbox.send(protocol::BufferPlaced{message.buffer, *placed, message.size_bytes});
+    }
     return {};
   }
   Command& command = state_.scheduler.new_command();
-  command.work.emplace<InitialDataWork>();
+  command.work.emplace<InitialDataWork>(InitialDataWork{message.buffer, placed});
   command.buffers.push_back(buffer);
   const MutableBytes destination(buffer->memory->host_pointer(), buffer->size_bytes);
   if (auto status = state_.transfers.expect(message.transfer, command, message.size_bytes, destination); !status) {

@@ -9,6 +9,7 @@
 #include "farcl/protocol/ids.hpp"
 
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -44,8 +45,11 @@ struct UserEventWork {};
 struct FinishWork {
   protocol::RequestId request;
 };
-/// A buffer's initial contents, which come as bulk.
-struct InitialDataWork {};
+/// A buffer's initial contents, which come as bulk. Only behind them the client hears where the buffer is `placed`.
+struct InitialDataWork {
+  protocol::BufferId buffer;
+  std::optional<std::uint64_t> placed;
+};
 struct ReadWork {
   protocol::TransferId transfer;
   Read read;                    ///< `into` is set when it starts

@@ -54,6 +54,7 @@ void Session::take(Attachment attachment) {
   const bool first = !welcomed_;
   welcomed_ = true; // also when the reply is lost: the client may have read it
   if (first) {
+    state_->shared = std::move(attachment.shared);
     send_server_info(); // the session's first frame; with the clock of this moment
   }
   if (auto answered = answer_hello(fresh, first, protocol::HelloStatus::kWelcome, {}); !answered) {

@@ -77,6 +77,9 @@ void Executor::start_work(Command& command, WriteWork& work) {
 void Executor::completed(Command& command, cl_int status) {
   if (auto* initial = std::get_if<InitialDataWork>(&command.work); initial != nullptr) {
     command.buffers.front()->initial_data = nullptr;
+    if (initial->placed && status >= 0) {
+      outbox_.send(protocol::BufferPlaced{initial->buffer, *initial->placed, command.buffers.front()->size_bytes});
+    }
     return;
   }
   if (command.queue == nullptr) {

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxUnsentBytes = 16u << 20;
 /// Kernels' text that waits to be sent; what is printed beyond that is dropped.
 constexpr std::uint64_t kMaxWaitingTextBytes = 16u << 20;
-/// A spinning thread looks at its mailboxes all the time, at the transport (a system call) this often.
+/// A spinning thread looks at its mailboxes all the time, at a transport whose look is a system call this often.
 constexpr auto kTransportPollInterval = 1500ns;
 /// A sleep without anything to wait for ends after this, so that a lost wake-up could never stall a session.
 constexpr auto kLongestSleep = 60s;
@@ -280,7 +280,8 @@ bool Session::spin() {
     return false;
   }
   const auto start = Clock::now();
-  auto next_look = start + kTransportPollInterval;
+  const auto look_interval = transport_->looks_are_free() ? 0ns : kTransportPollInterval;
+  auto next_look = start + look_interval;
   while (true) {
     if (control_.has_mail() || (mail_.has_mail() && !backed_up())) {
       return true;
@@ -293,7 +294,7 @@ bool Session::spin() {
       if (now - start > config_.spin) {
         return false;
       }
-      next_look = Clock::now() + kTransportPollInterval;
+      next_look = Clock::now() + look_interval;
     }
     cpu_relax();
   }

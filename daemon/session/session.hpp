@@ -43,6 +43,8 @@ struct Attachment {
   std::uint64_t received = 0; ///< the last sequence number that the client has
   bool resumable = true;      ///< false: the session ends with this connection
   std::uint8_t stream = 0;    ///< the number of a further stream for bulk; 0: the stream of commands
+  /// Memory whose descriptor goes along with the answer; what the first connection brings is the session's.
+  std::shared_ptr<SharedArena> shared;
 };
 
 struct SessionConfig {

@@ -1,6 +1,7 @@
 // SessionState: everything a session owns, for its handlers. Session thread only.
 #pragma once
 
+#include "daemon/device/shared_arena.hpp"
 #include "daemon/session/budget.hpp"
 #include "daemon/session/bulk_streams.hpp"
 #include "daemon/session/executor.hpp"
@@ -58,6 +59,7 @@ struct SessionState {
   static constexpr std::uint64_t kStagingShare = 2;
 
   SessionParts parts;
+  std::shared_ptr<SharedArena> shared; ///< memory that the client reaches too; null: none
   Budget memory;
   Budget staging;
   Outbox outbox;

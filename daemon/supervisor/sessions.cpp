@@ -32,6 +32,7 @@ AttachConnection attach_message(const protocol::Hello& hello, std::uint64_t sess
   message.resume = !is_new(hello);
   message.received = hello.received;
   message.stream = hello.stream_number;
+  message.shared_memory = (hello.capabilities & protocol::kTakesSharedMemory) != 0;
   return message;
 }
 
@@ -218,7 +219,7 @@ Result<WorkerProcess*> Sessions::start_worker() {
     ++last_worker_; // never 0, never one in use
   } while (last_worker_ == 0 || workers_.contains(last_worker_));
   const std::uint32_t number = last_worker_;
-  auto started = WorkerProcess::start(settings_, number, permits_.fd.get(), std::move(*compile_service));
+  auto started = WorkerProcess::start(settings_, number, permits_.fd(), std::move(*compile_service));
   if (!started) {
     return pass_on(std::move(started));
   }

@@ -66,7 +66,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSettings
   ChildSpec spec;
   spec.path = "/proc/self/exe";
   spec.arguments = {"farcld", "--worker"};
-  spec.fds = {theirs.get(), compile_service.get(), worker->page_.fd.get(), permits_fd}; // kControlFd, ... in this order
+  spec.fds = {theirs.get(), compile_service.get(), worker->page_.fd(), permits_fd}; // kControlFd, ... in this order
   spec.data_limit_bytes = data_limit(settings);
   spec.oom_score_above_parent = kOomScore;
   auto process = ChildProcess::spawn(spec);

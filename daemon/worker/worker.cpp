@@ -9,6 +9,7 @@
 #include "farcl/net/accept.hpp"
 
 #include <algorithm>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 
@@ -68,6 +69,13 @@ SessionConfig session_config(const WorkerStart& start, CpuBackend& backend, Spin
   return config;
 }
 
+/// A Unix socket tells that the client is on this machine: only there can it take memory.
+bool is_unix_socket(int socket) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  return ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
 /// Everything that lives until the process leaves: kernels may run until then, so none of it is ever destroyed.
 struct Worker {
   explicit Worker(WorkerStart from)
@@ -78,6 +86,7 @@ struct Worker {
   PagePermit permit;
   CpuBackend backend;
   Session session;
+  std::shared_ptr<SharedArena> arena; ///< made by the control thread; the session thread uses it
 
   void take(StartWorker, std::vector<UniqueFd>) {} // was the first message; a second one means nothing
   void take(EndSession message, std::vector<UniqueFd>) { session.end(std::move(message.sentence)); }
@@ -87,15 +96,33 @@ struct Worker {
     }
   }
   void take(AttachConnection message, std::vector<UniqueFd> fds);
+  Result<net::TransportPtr> adopt(UniqueFd socket, bool shared_memory, Attachment& attachment);
   void read_control();
 };
+
+/// With rings, and the session's memory for data, when the client takes them and they can be made; else the socket itself.
+Result<net::TransportPtr> Worker::adopt(UniqueFd socket, bool shared_memory, Attachment& attachment) {
+  if (shared_memory && is_unix_socket(socket.get())) {
+    if (arena == nullptr) {
+      if (auto made = SharedArena::create(start.limits.memory_bytes)) {
+        arena = std::move(*made);
+      }
+    }
+    if (auto rings = net::adopt_socket_with_rings(socket, arena != nullptr ? arena->fd() : -1)) {
+      attachment.shared = arena;
+      return rings;
+    }
+    log.warn("no shared memory for a client of this machine: data goes through its socket");
+  }
+  return net::adopt_socket(std::move(socket));
+}
 
 void Worker::take(AttachConnection message, std::vector<UniqueFd> fds) {
   Attachment attachment;
   if (fds.size() == 2) {
     attachment.transport = net::adopt_pipes(std::move(fds[0]), std::move(fds[1]));
   } else if (fds.size() == 1) {
-    auto transport = net::adopt_socket(std::move(fds[0]));
+    auto transport = adopt(std::move(fds[0]), message.shared_memory, attachment);
     if (!transport) {
       log.warn("a connection that cannot be used: " + transport.error().message);
       if (!message.resume) {

@@ -10,6 +10,8 @@
 #include "driver/validate/lists.hpp"
 #include "driver/validate/memory.hpp"
 
+#include <optional>
+
 namespace farcl::driver {
 
 /// A queue and a buffer of the same context: CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT or CL_INVALID_CONTEXT.
@@ -49,5 +51,14 @@ cl_int read_buffer(CommandQueue& queue, Mem& buffer, const protocol::BufferRect&
 /// Writes `box` to `rect` of the buffer. A blocking write returns with the program's memory free for other use.
 cl_int write_buffer(CommandQueue& queue, Mem& buffer, const protocol::BufferRect& rect, const HostBox& box, bool blocking,
                     const EventParameters& events, cl_command_type type, std::shared_ptr<const void> keep_alive = nullptr);
+
+// The same for buffers in memory that the server shares (enqueue_direct.cpp). Nothing: it has to go through the server.
+std::optional<cl_int> write_direct(CommandQueue& queue, Mem& buffer, const protocol::BufferRect& rect, const HostBox& box,
+                                   const EventParameters& events, cl_command_type type);
+std::optional<cl_int> read_direct(CommandQueue& queue, Mem& buffer, const protocol::BufferRect& rect, const HostBox& box, bool blocking,
+                                  const EventParameters& events, cl_command_type type);
+/// Maps the range `wanted` (its pointer is not set) where it is.
+std::optional<ApiResult<void*>> map_in_place(CommandQueue& queue, Mem& buffer, const Mapping& wanted, bool blocking,
+                                             const EventParameters& events);
 
 } // namespace farcl::driver

@@ -1,4 +1,5 @@
-// Mapping: a map without CL_MAP_WRITE_INVALIDATE_REGION fetches the range, an unmap sends it back if it was mapped for writing.
+// Mapping: a buffer in shared memory is mapped where it is. Of others a map without CL_MAP_WRITE_INVALIDATE_REGION fetches the range, an
+// unmap sends it back if it was mapped for writing.
 #include "driver/api/enqueue.hpp"
 #include "driver/session/callback_thread.hpp"
 
@@ -63,6 +64,10 @@ void* CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue_handle, cl_mem buffe
     if (const cl_int code = check_map(*queue, *buffer, flags, offset, size, events, blocking != CL_FALSE); code != CL_SUCCESS) {
       return api_error(code);
     }
+    const Mapping wanted{nullptr, offset, size, flags, false, nullptr};
+    if (auto mapped = map_in_place(*queue, *buffer, wanted, blocking != CL_FALSE, events)) {
+      return *mapped;
+    }
     Mapping mapping = buffer->make_mapping(offset, size, flags);
     void* pointer = mapping.pointer;
     buffer->add_mapping(mapping); // before the command: its completion may be seen at once
@@ -90,7 +95,10 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_handle, cl_mem
       return code;
     }
     const Mapping mapping = buffer->take_mapping(mapped_ptr);
-    if ((mapping.flags & kWriting) == 0) {
+    if (mapping.in_place && events.event == nullptr && events.count == 0) {
+      return CL_SUCCESS; // what was written is there, and commands that follow come behind it
+    }
+    if (mapping.in_place || (mapping.flags & kWriting) == 0) {
       return submit_marker(*queue, false, events, CL_COMMAND_UNMAP_MEM_OBJECT);
     }
     std::shared_ptr<const void> keep_alive = mapping.shadow;

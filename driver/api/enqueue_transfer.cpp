@@ -35,6 +35,13 @@ cl_int settle_wait_list(CommandQueue& queue, const EventParameters& events) {
   return events.count == 0 ? CL_SUCCESS : queue.session().wait_for_events(events.list());
 }
 
+/// The next transfer of a buffer that may be in shared memory finds out that this one has ended.
+void leave_checkpoint(CommandQueue& queue, const Mem& buffer) {
+  if (buffer.placement() != nullptr) {
+    queue.session().leave_checkpoint(queue);
+  }
+}
+
 cl_int hand_out(cl_int code, Event* made, cl_event* event) {
   if (event == nullptr) {
     return code;
@@ -53,6 +60,9 @@ cl_int read_buffer(CommandQueue& queue, Mem& buffer, const protocol::BufferRect&
                    const EventParameters& events, cl_command_type type, std::shared_ptr<const void> keep_alive) {
   if (box.size_bytes() == 0) {
     return submit_marker(queue, false, events, type);
+  }
+  if (const auto done = read_direct(queue, buffer, rect, box, blocking, events, type)) {
+    return *done;
   }
   ServerSession& session = queue.session();
   protocol::EnqueueRead message;
@@ -77,6 +87,7 @@ cl_int read_buffer(CommandQueue& queue, Mem& buffer, const protocol::BufferRect&
   const cl_int code = session.submit_read(queue, message, *read, events.list(), type, event);
   if (code == CL_SUCCESS) {
     (void)read.release(); // the session's now
+    leave_checkpoint(queue, buffer);
   }
   return hand_out(code, made, events.event);
 }
@@ -115,6 +126,9 @@ cl_int write_buffer(CommandQueue& queue, Mem& buffer, const protocol::BufferRect
       return code;
     }
   }
+  if (const auto done = write_direct(queue, buffer, rect, box, events, type)) {
+    return *done;
+  }
   // Reads that have not arrived may still write to this memory: a program that passes data on through host memory.
   std::vector<protocol::TransferId> reads = session.open_reads_into(box);
   if (!reads.empty() && (blocking || !box.is_linear())) {
@@ -126,12 +140,15 @@ cl_int write_buffer(CommandQueue& queue, Mem& buffer, const protocol::BufferRect
   message.rect = rect;
   const std::uint64_t size = box.size_bytes();
   if (size <= protocol::kMaxInlineBytes && reads.empty()) {
-    return write_inline(queue, message, box, events, type);
+    const cl_int code = write_inline(queue, message, box, events, type);
+    leave_checkpoint(queue, buffer);
+    return code;
   }
   message.transfer = session.new_id<protocol::TransferId>();
   if (const cl_int code = submit(queue, message, events, type); code != CL_SUCCESS) {
     return code;
   }
+  leave_checkpoint(queue, buffer);
   if (!box.is_linear() || (blocking && size <= kInlineCopyBytes)) {
     auto copy = copy_of(box);
     const ConstBytes bytes(copy.get(), size);

@@ -79,6 +79,7 @@ private:
   std::atomic<bool> seen_{false}; ///< by the program: the final status
   bool has_times_ = false;
   bool announced_ = false;      ///< the server knows the id
+  std::uint64_t command_ = 0;   ///< its number in its queue
   protocol::TransferId read_;   ///< of a read: must have ended before the event completes
   std::uint64_t queued_ns_ = 0; ///< on the device clock; 0: the queue has no profiling
   ProfilingTimes times_;

@@ -26,13 +26,16 @@ std::shared_ptr<std::byte[]> allocate_shadow(std::uint64_t size_bytes) {
 Mem::Mem(Context& context, protocol::BufferId id, cl_mem_flags flags, std::uint64_t size_bytes, void* host_ptr,
          std::vector<cl_mem_properties> properties_array)
     : context_(&context), id_(id), flags_(flags), size_bytes_(size_bytes), host_ptr_(host_ptr),
-      properties_array_(std::move(properties_array)), residency_{&context.session()} {
+      properties_array_(std::move(properties_array)), residency_{&context.session()},
+      placement_(context.session().new_placement(id, size_bytes)) {
   session().set_owner(protocol::ObjectKind::kBuffer, id_.value, &context);
 }
 
 Mem::Mem(Mem& parent, protocol::BufferId id, cl_mem_flags flags, std::uint64_t origin, std::uint64_t size_bytes)
     : context_(&parent.context()), parent_(&parent), id_(id), flags_(flags), size_bytes_(size_bytes), origin_(origin),
-      host_ptr_(parent.host_ptr() == nullptr ? nullptr : static_cast<std::byte*>(parent.host_ptr()) + origin) {
+      host_ptr_(parent.host_ptr() == nullptr ? nullptr : static_cast<std::byte*>(parent.host_ptr()) + origin),
+      placement_(parent.placement_) {
+  session().share_placement(id_, placement_);
   session().set_owner(protocol::ObjectKind::kBuffer, id_.value, &parent.context());
 }
 
@@ -67,8 +70,10 @@ Mapping Mem::take_mapping(const void* pointer) {
   return mapping;
 }
 
+bool Mem::has_shadow() { return !state_.lock()->shadow.expired(); }
+
 Mapping Mem::make_mapping(std::uint64_t offset, std::uint64_t size_bytes, cl_map_flags flags) {
-  Mapping mapping{nullptr, offset, size_bytes, flags, nullptr};
+  Mapping mapping{nullptr, offset, size_bytes, flags, false, nullptr};
   if (host_ptr_ != nullptr) {
     mapping.pointer = static_cast<std::byte*>(host_ptr_) + offset;
     return mapping;

@@ -1,8 +1,9 @@
-// A buffer or sub-buffer. It has no contents on the client, except while it is mapped.
+// A buffer or sub-buffer. It has no contents on the client, except while it is mapped or when it lies in shared memory.
 #pragma once
 
 #include "driver/objects/context.hpp"
 #include "driver/objects/handle.hpp"
+#include "driver/session/placement.hpp"
 #include "farcl/base/bytes.hpp"
 #include "farcl/base/guarded.hpp"
 #include "farcl/protocol/message_list.hpp"
@@ -25,7 +26,8 @@ struct Mapping {
   std::uint64_t offset = 0; ///< of the mapped range in the (sub-)buffer
   std::uint64_t size_bytes = 0;
   cl_map_flags flags = 0;
-  std::shared_ptr<std::byte[]> shadow; ///< null: the range lies in the program's own memory (CL_MEM_USE_HOST_PTR)
+  bool in_place = false;               ///< the range is the buffer itself, in shared memory
+  std::shared_ptr<std::byte[]> shadow; ///< null: in place, or in the program's own memory (CL_MEM_USE_HOST_PTR)
 };
 
 class Mem : public Object<Mem, _cl_mem, 0x4641524c'4d454d4f> {
@@ -45,6 +47,10 @@ public:
   [[nodiscard]] std::uint64_t origin() const noexcept { return origin_; }
   [[nodiscard]] const std::vector<cl_mem_properties>& properties_array() const noexcept { return properties_array_; }
   [[nodiscard]] cl_uint map_count();
+  /// Where the buffer that this is (a part of) lies, if it may be in memory that the server shares; else null.
+  [[nodiscard]] Placement* placement() const noexcept { return placement_.get(); }
+  /// True while a mapping or a transfer holds a copy of the contents.
+  [[nodiscard]] bool has_shadow();
   [[nodiscard]] Residency& residency() noexcept { return parent_ ? parent_->residency() : residency_; }
 
   void add_destructor(DestructorFunction function, void* user_data);
@@ -86,6 +92,7 @@ private:
   void* const host_ptr_;
   const std::vector<cl_mem_properties> properties_array_;
   Residency residency_;
+  const std::shared_ptr<Placement> placement_;
   Guarded<State> state_;
 };
 

@@ -3,11 +3,13 @@
 
 #include "driver/objects/context.hpp"
 #include "driver/objects/handle.hpp"
+#include "driver/session/placement.hpp"
 #include "driver/validate/kernel.hpp"
 #include "farcl/protocol/ids.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace farcl::driver {
@@ -50,6 +52,7 @@ private:
   const validate::NdRangeLimits limits_;
   std::atomic<cl_int> hidden_failure_{0};
   // The session's, under its state lock.
+  const std::shared_ptr<QueueProgress> progress_ = std::make_shared<QueueProgress>();
   std::uint64_t commands_since_checkpoint_ = 0;
   std::uint64_t open_checkpoints_ = 0;
 };

@@ -13,11 +13,13 @@ constexpr std::chrono::seconds kGatedLimit{10}; ///< how long a full session wai
 
 /// Asks how far a queue is without waiting: answered when everything enqueued before is complete.
 struct ServerSession::Checkpoint final : PendingReply {
-  Checkpoint(State& of_session, Ref<CommandQueue> of, std::uint64_t covers) : state(of_session), queue(std::move(of)), covered(covers) {
+  Checkpoint(State& of_session, Ref<CommandQueue> of, std::shared_ptr<QueueProgress> its_progress, std::uint64_t covers)
+      : state(of_session), queue(std::move(of)), progress(std::move(its_progress)), reached(progress->enqueued), covered(covers) {
     is_async = true;
   }
   void on_done() override {
     state.commands_in_flight -= std::min(covered, state.commands_in_flight);
+    progress->reach_answered(reached);
     if (queue) {
       --queue->open_checkpoints_;
       queue->add_hidden_failure(status);
@@ -27,6 +29,8 @@ struct ServerSession::Checkpoint final : PendingReply {
 
   State& state;
   Ref<CommandQueue> queue; ///< null when it is being destroyed
+  std::shared_ptr<QueueProgress> progress;
+  std::uint64_t reached; ///< the number of its last command
   std::uint64_t covered;
 };
 
@@ -66,7 +70,9 @@ void ServerSession::withdraw(State& state, Event& event) {
 
 cl_int ServerSession::submit_read(CommandQueue& queue, protocol::EnqueueRead& message, IncomingRead& read, WaitList wait_list,
                                   cl_command_type type, Event** event) {
-  return submit_with(queue, message.command, wait_list, type, event, [&](Access& state) {
+  const auto uses = [&](auto&& use) { use(message.buffer); };
+  return submit_with(queue, message.command, wait_list, type, event, uses, [&](Access& state) {
+    read.command = queue.progress_->enqueued + 1;
     state->reads.insert(message.transfer, &read);
     if (Ref<Event>* entry = state->events.find(message.command.event); entry != nullptr) {
       (*entry)->read_ = message.transfer;
@@ -82,7 +88,14 @@ cl_int ServerSession::submit_read(CommandQueue& queue, protocol::EnqueueRead& me
 cl_int ServerSession::submit_kernel(CommandQueue& queue, protocol::EnqueueKernel& message, const Kernel& kernel, WaitList wait_list,
                                     cl_command_type type, Event** event) {
   trace(TracePoint::kCalled);
-  return submit_with(queue, message.command, wait_list, type, event, [&](Access& state) {
+  const auto uses = [&](auto&& use) {
+    for (const protocol::KernelArgument& argument : kernel.arguments()) {
+      if (const auto* buffer = std::get_if<protocol::BufferArgument>(&argument); buffer != nullptr) {
+        use(buffer->buffer);
+      }
+    }
+  };
+  return submit_with(queue, message.command, wait_list, type, event, uses, [&](Access& state) {
     const bool was_clean = state->sender.acknowledged_sequence() == state->sender.last_sequence();
     // The kernel keeps its arguments encoded: they take the place of the message's empty list.
     const auto field_value = [&](const auto& field) -> decltype(auto) {
@@ -106,7 +119,7 @@ void ServerSession::add_checkpoint(State& state, CommandQueue& queue) {
     return;
   }
   Ref<CommandQueue> reference = queue.try_retain_internal() ? Ref<CommandQueue>::adopt(&queue) : Ref<CommandQueue>();
-  auto* checkpoint = new Checkpoint(state, std::move(reference), queue.commands_since_checkpoint_);
+  auto* checkpoint = new Checkpoint(state, std::move(reference), queue.progress_, queue.commands_since_checkpoint_);
   queue.open_checkpoints_ += checkpoint->queue ? 1 : 0;
   queue.commands_since_checkpoint_ = 0;
   protocol::Finish message{queue.id(), new_id<protocol::RequestId>()};
@@ -229,11 +242,15 @@ cl_int ServerSession::finish(CommandQueue& queue) {
     Access state = state_.lock();
     if (queue.commands_since_checkpoint_ != 0 || queue.open_checkpoints_ != 0) {
       const std::uint64_t covered = std::exchange(queue.commands_since_checkpoint_, 0);
+      const std::uint64_t reached = queue.progress_->enqueued;
       protocol::Finish message{queue.id(), new_id<protocol::RequestId>()};
       state->replies.insert(message.request, &reply);
       state->sender.append(message);
       wait_until(state, [&] { return reply.done; });
       state->commands_in_flight -= std::min(covered, state->commands_in_flight);
+      if (reply.done) {
+        queue.progress_->reach_answered(reached);
+      }
     }
   }
   trace(TracePoint::kReturning);
@@ -277,6 +294,9 @@ cl_int ServerSession::wait_for_read(CommandQueue& queue, IncomingRead& read, Eve
     }
     Access state = state_.lock();
     wait_until(state, [&] { return read.done && (event == nullptr || event->is_final()); });
+    if (read.done && read.status == CL_SUCCESS && !queue.out_of_order()) {
+      queue.progress_->reach_answered(read.command);
+    }
   }
   if (!read.done) {
     return CL_OUT_OF_RESOURCES;

@@ -133,6 +133,9 @@ Status ServerSession::complete(State& state, const protocol::Completion& complet
   if (event.read_ && completion.status == CL_COMPLETE && state.reads.find(event.read_) != nullptr) {
     return fail(ErrorCode::kInvalid, "a read completed before its data came");
   }
+  if (completion.status == CL_COMPLETE && event.queue() != nullptr && !event.queue()->out_of_order()) {
+    event.queue()->progress_->reach(event.command_);
+  }
   (void)event.finish(completion.status, completion.times ? &*completion.times : nullptr);
   if (completion.status < 0) {
     event.report_if_unseen(); // before the Finished or ReadResult behind it

@@ -10,6 +10,7 @@ namespace {
 constexpr std::chrono::nanoseconds kBriefSpin{2000};
 constexpr unsigned kProbeEvery = 256;                         ///< waits, of which one tries the other way of waiting: too few for the p99
 constexpr std::chrono::nanoseconds kInstructiveWait{1000000}; ///< longer ones say nothing about spinning
+constexpr unsigned kFreeLooks = 16;                           ///< about half a microsecond
 constexpr int kSteps = 8;                                     ///< what a way of waiting is thought to cost changes by such a part of it
 constexpr std::chrono::nanoseconds kLeastStep{100};
 
@@ -52,7 +53,7 @@ void ServerSession::wait_step(Access& state, Wait& wait) {
   const bool all_sent = flush_locked(*state, false);
   state.lock().unlock();
   for (;;) {
-    if (read_some()) {
+    if (look()) {
       break;
     }
     if (!all_sent || Clock::now() >= wait.spin_end) {
@@ -80,6 +81,16 @@ void ServerSession::leave(Access& state, Wait& wait) {
   } else if (io_mode_.load(std::memory_order_relaxed) == IoMode::kParked) {
     io_waker_.notify();
   }
+}
+
+// Looks that cost no system call are repeated before the core is offered to others.
+bool ServerSession::look() {
+  for (unsigned i = 0; transport_ && transport_->looks_are_free() && i < kFreeLooks; ++i) {
+    if (read_some()) {
+      return true;
+    }
+  }
+  return read_some();
 }
 
 bool ServerSession::read_some() {

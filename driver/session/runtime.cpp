@@ -37,6 +37,7 @@ void after_fork_in_child() {
 net::Connector default_connector(const net::ServerAddress& address, const Config& config) {
   net::ConnectOptions options;
   options.timeout = std::chrono::milliseconds(config.connect_timeout_ms);
+  options.shared_memory = config.shared_memory != 0;
   options.ssh_command = config.ssh;
   options.ssh_daemon = config.ssh_daemon;
   return [address, options](const protocol::Hello& hello) { return net::connect(address, hello, options); };

@@ -52,6 +52,7 @@ Status ServerSession::shake_hands(Clock::time_point deadline) {
   }
   hello_.session = reply.session;
   hello_.proof = reply.secret;
+  buffers_ = std::move(connection->buffers);
   install(std::move(connection->transport));
   while (!has_server_info_) {
     auto got = receiver_.poll(*transport_, *this);
@@ -130,8 +131,16 @@ bool ServerSession::flush_locked(State& state, bool all) {
     if (!*sent) {
       return false;
     }
-  } while (!spread_bulk(state) && state.outgoing.pump(state.sender, state.window, *transport_, limits().retained_bytes / 2));
+  } while (pump_bulk(state));
   state.unsent_since = {};
+  return true;
+}
+
+bool ServerSession::pump_bulk(State& state) {
+  if (spread_bulk(state) || !state.outgoing.pump(state.sender, state.window, *transport_, limits().retained_bytes / 2)) {
+    return false;
+  }
+  state.last_bulk_sequence = state.sender.last_sequence();
   return true;
 }
 
@@ -163,6 +172,9 @@ void ServerSession::release(protocol::ObjectKind kind, std::uint64_t id) {
   }
   Access state = state_.lock();
   (void)state->owners[static_cast<std::size_t>(kind)].take({id});
+  if (kind == protocol::ObjectKind::kBuffer) {
+    (void)state->placements.take({id});
+  }
   append(state, protocol::ReleaseObject{kind, id});
 }
 

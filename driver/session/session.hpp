@@ -17,6 +17,7 @@
 #include "driver/objects/queue.hpp"
 #include "driver/session/flush_forecast.hpp"
 #include "driver/session/id_table.hpp"
+#include "driver/session/placement.hpp"
 #include "driver/session/transfers.hpp"
 #include "farcl/base/guarded.hpp"
 #include "farcl/base/log.hpp"
@@ -141,6 +142,39 @@ public:
   [[nodiscard]] std::vector<protocol::TransferId> open_reads_into(const HostBox& box);
   void wait_for_reads(const std::vector<protocol::TransferId>& reads);
 
+  // --- Buffers in shared memory (direct.cpp) ------------------------------------------------------------------------------------
+  enum class Direction { kToBuffer, kFromBuffer };
+  /// One thread's right to copy into or out of a buffer; nobody else uses it meanwhile.
+  class DirectAccess {
+  public:
+    DirectAccess() = default;
+    DirectAccess(DirectAccess&& other) noexcept : session_(other.session_), placement_(std::exchange(other.placement_, nullptr)) {}
+    DirectAccess& operator=(DirectAccess&&) = delete;
+    ~DirectAccess() { end(); }
+    [[nodiscard]] explicit operator bool() const noexcept { return placement_ != nullptr; }
+    /// The bytes from `offset` of the whole buffer on, of which `size_bytes` will be touched.
+    [[nodiscard]] std::byte* memory(std::uint64_t offset, std::uint64_t size_bytes) const;
+    void end() noexcept;
+
+  private:
+    friend class ServerSession;
+    DirectAccess(ServerSession* session, Placement* placement) : session_(session), placement_(placement) {}
+    ServerSession* session_ = nullptr;
+    Placement* placement_ = nullptr;
+  };
+  /// Null when a buffer of this size cannot lie in shared memory.
+  [[nodiscard]] std::shared_ptr<Placement> new_placement(protocol::BufferId buffer, std::uint64_t size_bytes);
+  void share_placement(protocol::BufferId sub_buffer, const std::shared_ptr<Placement>& placement);
+  /// Nothing when the buffer is in use or lies elsewhere, an event of the list is open, or an earlier transfer still needs the box.
+  [[nodiscard]] DirectAccess try_direct(Placement& placement, const HostBox& box, Direction direction, WaitList wait_list);
+  /// Everything enqueued is complete, and its failures are told.
+  [[nodiscard]] bool queue_is_answered(CommandQueue& queue);
+  /// Once the queue has finished, nothing will use the buffer.
+  [[nodiscard]] bool is_idle_behind(Placement& placement, CommandQueue& queue, WaitList wait_list);
+  [[nodiscard]] std::byte* placed_memory(const Placement& placement);
+  /// Asks how far the queue is, without waiting: the next transfer may then find its buffer idle.
+  void leave_checkpoint(CommandQueue& queue);
+
   // --- Waiting: at most 1 round trip each ----------------------------------------------------------------------------------------
   void flush();
   /// The queue's hidden failure, or CL_SUCCESS.
@@ -194,7 +228,10 @@ private:
     std::vector<protocol::EventId> released_events;
     IdTable<StrongId<struct OwnerTag>, Context*> owners[4]; ///< by ObjectKind
     std::vector<CommandQueue*> queues;
-    std::uint64_t commands_in_flight = 0; ///< upper bound: enqueued and not covered by an answered Finish
+    IdTable<protocol::BufferId, std::shared_ptr<Placement>> placements; ///< sub-buffers too
+    std::uint64_t last_bulk_sequence = 0;                               ///< appended; it refers to the program's memory until acknowledged
+    unsigned waiting_for_copies = 0;                                    ///< threads
+    std::uint64_t commands_in_flight = 0;                               ///< upper bound: enqueued and not covered by an answered Finish
     std::uint64_t unresolved_user_events = 0;
     bool reader_present = false;
     unsigned waiters = 0;                                                                                   ///< on `progress`
@@ -233,6 +270,7 @@ private:
   void flush_collected(State& state);
   /// Sends what is there; false when the transport takes no more now. `all`: also releases of events that wait for company.
   bool flush_locked(State& state, bool all);
+  bool pump_bulk(State& state);
   void append_released_events(State& state);
   [[nodiscard]] bool anything_pending(State& state) const;
   /// Waits while too much is retained.
@@ -240,9 +278,9 @@ private:
   cl_int wait_for_room(Access& state);
 
   // Commands (commands.cpp).
-  template <class Append>
+  template <class Uses, class Append>
   cl_int submit_with(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type, Event** event,
-                     Append&& append_message);
+                     const Uses& uses, Append&& append_message);
   Event* begin_command(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type, bool wants_event);
   void announce(State& state, Event& event);
   void withdraw(State& state, Event& event);
@@ -252,11 +290,19 @@ private:
   cl_int wait_for_commands(Access& state);
   void count_command(State& state, CommandQueue& queue) {
     ++state.commands_in_flight;
+    ++queue.progress_->enqueued;
     if (++queue.commands_since_checkpoint_ >= checkpoint_commands_) {
       add_checkpoint(state, queue);
     }
   }
   void add_checkpoint(State& state, CommandQueue& queue);
+  /// The buffers that `uses` calls its argument with: waits until no thread copies, marks them used by the queue's last command.
+  template <class Uses>
+  void wait_for_copies(Access& state, const Uses& uses);
+  template <class Uses>
+  static void mark_used(State& state, CommandQueue& queue, const Uses& uses);
+  // direct.cpp
+  void look_for_progress(Access& state);
   template <class Message>
   bool begin_call(Access& state, Message& message, PendingReply& reply);
 
@@ -269,6 +315,7 @@ private:
   void leave(Access& state, Wait& wait);
   /// Reads what is there; true when something was, or when a failure has been dealt with. The reader, without the state lock.
   bool read_some();
+  bool look();
   void sleep_as_reader();
   void after_reading(State& state, std::size_t bytes);
   void finish_deferred();
@@ -314,7 +361,9 @@ private:
   Status handle(protocol::Completions&& message);
   Status handle(protocol::ReadResult&& message);
   Status handle(protocol::Finished&& message);
+  Status handle(protocol::BufferPlaced&& message);
   Status complete(State& state, const protocol::Completion& completion);
+  [[nodiscard]] static bool host_is_free(State& state, const HostBox& box, Direction direction);
   void end_reply(PendingReply& reply);
   void end_read(IncomingRead& read, cl_int status, cl_int queue_status);
 
@@ -333,6 +382,7 @@ private:
 
   const SessionOptions options_;
   Logger log_;
+  SharedRegion buffers_; ///< what the server shares for data; none over a network
   protocol::ServerInfo server_info_;
   bool has_server_info_ = false;
   protocol::Hello hello_; ///< of the next reconnect
@@ -373,6 +423,7 @@ private:
   net::Waker reader_waker_; ///< ends the sleep of a waiting thread that reads
   net::Waker io_waker_;
   std::condition_variable progress_;
+  std::condition_variable copies_ended_;
   Guarded<State> state_;
 };
 

@@ -31,9 +31,53 @@ cl_int ServerSession::post(const Message& message) {
   return append(state, message) != 0 ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
+/// Calls `use` with each buffer that the command of a message uses.
+template <class Message, class Use>
+void for_each_buffer(const Message& message, Use&& use) {
+  if constexpr (requires { message.buffer; }) {
+    use(message.buffer);
+  } else if constexpr (requires { message.destination; }) {
+    use(message.source);
+    use(message.destination);
+  }
+}
+
+template <class Uses>
+void ServerSession::wait_for_copies(Access& state, const Uses& uses) {
+  if (state->placements.empty()) {
+    return;
+  }
+  const auto copying = [&] {
+    bool any = false;
+    uses([&](protocol::BufferId id) {
+      const auto* placement = state->placements.find(id);
+      any = any || (placement != nullptr && (*placement)->copying);
+    });
+    return any;
+  };
+  while (copying()) { // a memcpy of another thread, which waits for nothing
+    ++state->waiting_for_copies;
+    copies_ended_.wait(state.lock());
+    --state->waiting_for_copies;
+  }
+}
+
+template <class Uses>
+void ServerSession::mark_used(State& state, CommandQueue& queue, const Uses& uses) {
+  if (state.placements.empty()) {
+    return;
+  }
+  uses([&](protocol::BufferId id) {
+    if (const auto* placement = state.placements.find(id); placement != nullptr) {
+      (*placement)->use(queue.progress_);
+    }
+  });
+}
+
 template <class Message>
 cl_int ServerSession::submit(CommandQueue& queue, Message& message, WaitList wait_list, cl_command_type type, Event** event) {
-  return submit_with(queue, message.command, wait_list, type, event, [&](Access& state) {
+  const auto uses = [&](auto&& use) { for_each_buffer(message, use); };
+  return submit_with(queue, message.command, wait_list, type, event, uses, [&](Access& state) {
     if constexpr (std::is_same_v<Message, protocol::EnqueueMarker>) {
       // An empty list means "everything before": a list whose events are all complete must not become one.
       if (wait_list.count != 0 && message.command.wait_list.empty()) {
@@ -44,9 +88,9 @@ cl_int ServerSession::submit(CommandQueue& queue, Message& message, WaitList wai
   });
 }
 
-template <class Append>
+template <class Uses, class Append>
 cl_int ServerSession::submit_with(CommandQueue& queue, protocol::CommandHeader& header, WaitList wait_list, cl_command_type type,
-                                  Event** event, Append&& append_message) {
+                                  Event** event, const Uses& uses, Append&& append_message) {
   if (dead()) {
     return CL_OUT_OF_RESOURCES;
   }
@@ -56,6 +100,7 @@ cl_int ServerSession::submit_with(CommandQueue& queue, protocol::CommandHeader& 
     Access state = state_.lock();
     code = make_room_for_command(state);
     if (code == CL_SUCCESS) {
+      wait_for_copies(state, uses);
       if (made != nullptr) {
         announce(*state, *made);
       }
@@ -66,6 +111,10 @@ cl_int ServerSession::submit_with(CommandQueue& queue, protocol::CommandHeader& 
         }
       } else {
         count_command(*state, queue);
+        mark_used(*state, queue, uses);
+        if (made != nullptr) {
+          made->command_ = queue.progress_->enqueued;
+        }
       }
     }
   }

@@ -49,6 +49,7 @@ public:
   bool owned_by_session = false; ///< nobody waits: deleted when done
   Ref<CommandQueue> queue;       ///< of those: gets a failure that nobody else can see
   bool has_event = false;
+  std::uint64_t command = 0;              ///< its number in its queue
   std::shared_ptr<const void> keep_alive; ///< of the memory that is written to, if it is not the program's
 
   [[nodiscard]] const HostBox& box() const noexcept { return box_; }

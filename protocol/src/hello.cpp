@@ -6,12 +6,13 @@
 namespace farcl::protocol {
 
 namespace {
-// Both layouts: magic[8], version_min u16, version_max u16, kind or status u8, stream number u8 (hello), 2 bytes zero, session[16],
-// secret[32], received u64; then zeros (hello) or text length u32 and text (reply).
+// Both layouts: magic[8], version_min u16, version_max u16, kind or status u8, stream number u8 and capabilities u8 (hello), 1 byte zero,
+// session[16], secret[32], received u64; then zeros (hello) or text length u32 and text (reply).
 constexpr std::size_t kVersionMinAt = 8;
 constexpr std::size_t kVersionMaxAt = 10;
 constexpr std::size_t kKindAt = 12;
 constexpr std::size_t kStreamNumberAt = 13;
+constexpr std::size_t kCapabilitiesAt = 14;
 constexpr std::size_t kSessionAt = 16;
 constexpr std::size_t kSecretAt = 32;
 constexpr std::size_t kReceivedAt = 64;
@@ -52,6 +53,7 @@ Status decode_common(ConstBytes bytes, Message& message, std::array<std::uint8_t
 HelloBytes encode_hello(const Hello& hello) {
   auto out = encode_common<HelloBytes>(hello, static_cast<std::uint8_t>(hello.stream), hello.proof);
   out[kStreamNumberAt] = static_cast<std::byte>(hello.stream_number);
+  out[kCapabilitiesAt] = static_cast<std::byte>(hello.capabilities);
   return out;
 }
 
@@ -61,6 +63,7 @@ Result<Hello> decode_hello(std::span<const std::byte, kHelloBytes> bytes) {
     return pass_on(std::move(status));
   }
   hello.stream = static_cast<StreamKind>(bytes[kKindAt]);
+  hello.capabilities = static_cast<std::uint8_t>(bytes[kCapabilitiesAt]);
   if (!is_known(hello.stream)) {
     return fail(ErrorCode::kInvalid, "an unknown kind of stream");
   }

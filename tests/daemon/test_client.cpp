@@ -10,6 +10,7 @@ bool TestClient::connect(const net::LoopbackFaults& to_session, const net::Loopb
   attachment.transport = std::move(theirs);
   attachment.resume = connected_before_;
   attachment.received = received();
+  attachment.shared = shared;
   session_.attach(std::move(attachment));
   p::HelloReplyBytes bytes{};
   const auto end = std::chrono::steady_clock::now() + 10s;

@@ -59,6 +59,7 @@ public:
   Status handle(p::Completions&& message);
   Status handle(p::ReadResult&& message);
   Status handle(p::Finished&& message) { return keep_in(finished, std::move(message)); }
+  Status handle(p::BufferPlaced&& message) { return keep_in(placed, std::move(message)); }
 
   std::optional<p::ServerInfo> info;
   std::optional<p::SessionFailed> failed;
@@ -66,6 +67,7 @@ public:
   std::vector<p::BuildDone> builds;
   std::vector<p::SourceWanted> sources_wanted;
   std::vector<p::Finished> finished;
+  std::vector<p::BufferPlaced> placed;
   std::vector<p::Completion> completions;
   std::map<std::uint64_t, p::ReadResult> reads; ///< by transfer; views are empty
   std::map<std::uint64_t, ByteVector> bulk;     ///< by transfer
@@ -75,6 +77,7 @@ public:
   std::vector<std::string> order; ///< message names as they came
   std::uint64_t pongs = 0;
   std::optional<p::HelloReply> reply;
+  std::shared_ptr<SharedArena> shared; ///< goes along with the first connection
   bool acknowledges = true;
   bool reconnects = false; ///< a lost connection is replaced by a whole one at once
   int connections = 0;

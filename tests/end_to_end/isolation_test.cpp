@@ -121,6 +121,21 @@ TEST_F(Isolation, MemoryWithoutEnd) {
   expect_nothing_left(server, idle);
 }
 
+TEST_F(Isolation, AClientThatScribblesOverSharedMemory) {
+  PrivateServer server({"--resume-seconds", "1"});
+  const std::size_t idle = idle_processes(server);
+  ChildProgram neighbour(client("neighbour"), server.unix_address());
+  ASSERT_TRUE(neighbour.wait_for_output("started", seconds(10)));
+  for (int round = 0; round < 4; ++round) {
+    const ProgramEnd guilty = run_program(client("scribble"), server.unix_address(), seconds(20)); // may well harm itself
+    EXPECT_TRUE(guilty.in_time) << guilty.out << guilty.err;
+    EXPECT_THAT(guilty.out, HasSubstr("shares 2 regions"));
+  }
+  expect_a_new_session(server);
+  expect_undisturbed(neighbour);
+  expect_nothing_left(server, idle);
+}
+
 TEST_F(Isolation, AClientThatIsKilledInTheMiddleOfWork) {
   PrivateServer server({"--resume-seconds", "2"});
   const std::size_t idle = idle_processes(server);

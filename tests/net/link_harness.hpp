@@ -71,9 +71,17 @@ public:
 /// Faults of connection number n: of what the first end sends, and of what the second one sends.
 using FaultPlan = std::function<std::pair<net::LoopbackFaults, net::LoopbackFaults>(int connection)>;
 
+/// The two ends of connection number n.
+using Connect = std::function<std::pair<net::TransportPtr, net::TransportPtr>(int connection)>;
+
 class LinkedPair {
 public:
-  explicit LinkedPair(FaultPlan plan) : plan_(std::move(plan)) { connect(); }
+  explicit LinkedPair(FaultPlan plan)
+      : LinkedPair(Connect([plan = std::move(plan)](int connection) {
+          auto [forward, backward] = plan(connection);
+          return net::make_loopback(forward, backward);
+        })) {}
+  explicit LinkedPair(Connect connect) : connect_(std::move(connect)) { transports_ = connect_(connections++); }
 
   /// Moves bytes until both ends have sent everything and have it acknowledged. False when that takes unreasonably long.
   bool run() {
@@ -110,10 +118,6 @@ private:
     }
     return flushed.has_value() && received.has_value();
   }
-  void connect() {
-    auto [forward, backward] = plan_(connections++);
-    transports_ = net::make_loopback(forward, backward);
-  }
   void reconnect() {
     transports_ = {};
     first.receiver.on_resumed();
@@ -123,10 +127,10 @@ private:
     for (auto status : {first.sender.on_resumed(second_received), second.sender.on_resumed(first_received)}) {
       ASSERT_TRUE(status.has_value()) << status.error().message;
     }
-    connect();
+    transports_ = connect_(connections++);
   }
 
-  FaultPlan plan_;
+  Connect connect_;
   std::pair<net::TransportPtr, net::TransportPtr> transports_;
 };
 

@@ -1,7 +1,8 @@
-// What Transport promises, for each implementation: tcp, unix, pipes, loopback.
+// What Transport promises, for each implementation: tcp, unix, pipes, rings, loopback.
 #include "farcl/net/accept.hpp"
 #include "farcl/net/loopback.hpp"
 #include "farcl/net/transport.hpp"
+#include "ring_ends.hpp"
 
 #include <array>
 #include <chrono>
@@ -44,6 +45,10 @@ Ends pipe_ends() {
   EXPECT_EQ(::pipe(there), 0);
   EXPECT_EQ(::pipe(back), 0);
   return {adopt_pipes(UniqueFd(back[0]), UniqueFd(there[1])), adopt_pipes(UniqueFd(there[0]), UniqueFd(back[1]))};
+}
+Ends ring_ends() {
+  auto ends = testing::make_ring_ends();
+  return {std::move(ends.client), std::move(ends.server)};
 }
 Ends loopback_ends() { return make_loopback(); }
 
@@ -237,7 +242,7 @@ TEST_P(EveryTransport, OneThreadSendsWhileAnotherReceives) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryTransport,
                          ::testing::Values(Kind{"tcp", tcp_ends}, Kind{"unix", unix_ends}, Kind{"pipes", pipe_ends},
-                                           Kind{"loopback", loopback_ends}),
+                                           Kind{"rings", ring_ends}, Kind{"loopback", loopback_ends}),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
 TEST(SocketTransport, SetsItsOptions) {

@@ -13,13 +13,13 @@ namespace farcl::daemon {
 namespace {
 TEST(SharedPageTest, IsSealedAndChecked) {
   auto page = std::move(SharedPage<WorkerPage>::create("test").value());
-  EXPECT_NE(::ftruncate(page.fd.get(), 0), 0);
-  EXPECT_NE(::ftruncate(page.fd.get(), 1 << 20), 0);
-  auto second = SharedPage<WorkerPage>::open(UniqueFd(::dup(page.fd.get())));
+  EXPECT_NE(::ftruncate(page.fd(), 0), 0);
+  EXPECT_NE(::ftruncate(page.fd(), 1 << 20), 0);
+  auto second = SharedPage<WorkerPage>::open(UniqueFd(::dup(page.fd())));
   ASSERT_TRUE(second);
   page.memory->heartbeat = 7;
   EXPECT_EQ(second->memory->heartbeat, 7u);
-  EXPECT_FALSE(SharedPage<SpinPermits>::open(UniqueFd(::dup(page.fd.get())))) << "another size";
+  EXPECT_FALSE(SharedPage<SpinPermits>::open(UniqueFd(::dup(page.fd())))) << "another size";
   UniqueFd unsealed(::memfd_create("test", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(unsealed.get(), sizeof(WorkerPage)), 0);
   EXPECT_FALSE(SharedPage<WorkerPage>::open(std::move(unsealed))) << "may shrink under its reader";

@@ -42,7 +42,10 @@ public:
   [[nodiscard]] const protocol::DeviceInfo& info() const noexcept override { return info_; }
   [[nodiscard]] std::uint64_t local_memory_bytes() const noexcept override { return kLocalMemoryBytes; }
   [[nodiscard]] ProgramBuilder& builder() noexcept override { return builder_; }
-  [[nodiscard]] Result<MemoryPtr> allocate(std::uint64_t size_bytes) override { return HostMemory::allocate(size_bytes); }
+  [[nodiscard]] Result<MemoryPtr> allocate(std::uint64_t size_bytes, SharedMemorySource* shared) override {
+    MemoryPtr memory = shared != nullptr ? shared->allocate(size_bytes) : nullptr;
+    return memory != nullptr ? Result<MemoryPtr>(std::move(memory)) : HostMemory::allocate(size_bytes);
+  }
   std::optional<DeviceResult> submit(const DeviceCommand& command, Token token, bool want_times, CompletionSink& sink) override;
 
 private:

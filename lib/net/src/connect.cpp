@@ -3,6 +3,7 @@
 #include "farcl/net/accept.hpp"
 #include "hello_exchange.hpp"
 #include "resolve.hpp"
+#include "ring_transport.hpp"
 #include "socket_transport.hpp"
 #include "ssh_process.hpp"
 #include "tcp_connect.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
@@ -64,21 +66,42 @@ Result<UniqueFd> connect_network(const ServerAddress& address, Clock::time_point
   return connect_tcp(*addresses, deadline);
 }
 
-Result<Connection> connect_socket(const ServerAddress& address, const protocol::Hello& hello, Clock::time_point deadline) {
-  auto socket = address.scheme == Scheme::kUnix ? connect_unix(address.path, deadline) : connect_network(address, deadline);
-  if (!socket) {
-    return pass_on(std::move(socket));
+/// Data memory that cannot be mapped here (a small address space) is done without.
+SharedRegion open_buffers(UniqueFd memory) {
+  auto region = SharedRegion::open(std::move(memory), 1, std::numeric_limits<std::uint64_t>::max());
+  if (!region) {
+    return {};
   }
-  const int fd = socket->get(); // the transport that owns it lives until the end of this function
-  auto transport = adopt_socket(std::move(*socket));
+  region->keep_from_children();
+  return std::move(*region);
+}
+
+/// Through shared memory when the server has offered it, else the socket itself.
+Result<Connection> adopt(UniqueFd socket, HelloAnswer answer) {
+  auto transport = answer.fds.empty() ? adopt_socket(std::move(socket)) : open_rings(std::move(socket), std::move(answer.fds.front()));
   if (!transport) {
     return pass_on(std::move(transport));
   }
-  auto reply = exchange_hello(fd, hello, deadline);
-  if (!reply) {
-    return pass_on(std::move(reply));
+  Connection connection{std::move(*transport), std::move(answer.reply), {}};
+  if (answer.fds.size() > 1) {
+    connection.buffers = open_buffers(std::move(answer.fds[1]));
   }
-  return Connection{std::move(*transport), std::move(*reply)};
+  return connection;
+}
+
+Result<Connection> connect_socket(const ServerAddress& address, protocol::Hello hello, const ConnectOptions& options,
+                                  Clock::time_point deadline) {
+  const bool is_unix = address.scheme == Scheme::kUnix;
+  hello.capabilities |= is_unix && options.shared_memory ? protocol::kTakesSharedMemory : 0;
+  auto socket = is_unix ? connect_unix(address.path, deadline) : connect_network(address, deadline);
+  if (!socket) {
+    return pass_on(std::move(socket));
+  }
+  auto answer = exchange_hello(socket->get(), hello, deadline);
+  if (!answer) {
+    return pass_on(std::move(answer));
+  }
+  return adopt(std::move(*socket), std::move(*answer));
 }
 
 /// The socket to ssh, and the ssh process, which ends after it.
@@ -112,14 +135,14 @@ Result<Connection> connect_ssh(const ServerAddress& address, const protocol::Hel
     }
     return tl::unexpected<Error>(std::move(error));
   }
-  return Connection{std::make_unique<SshTransport>(std::move(*ssh), "ssh " + address.host), std::move(*reply)};
+  return Connection{std::make_unique<SshTransport>(std::move(*ssh), "ssh " + address.host), std::move(reply->reply), {}};
 }
 } // namespace
 
 Result<Connection> connect(const ServerAddress& address, const protocol::Hello& hello, const ConnectOptions& options) {
   const bool by_ssh = address.scheme == Scheme::kSsh;
   const auto deadline = deadline_after(by_ssh ? std::max(options.timeout, kLeastSshTimeout) : options.timeout);
-  auto connection = by_ssh ? connect_ssh(address, hello, options, deadline) : connect_socket(address, hello, deadline);
+  auto connection = by_ssh ? connect_ssh(address, hello, options, deadline) : connect_socket(address, hello, options, deadline);
   if (!connection) {
     return tl::unexpected<Error>(explain(std::move(connection).error(), address));
   }

@@ -74,7 +74,7 @@ Status send_with_fds(int socket, ConstBytes bytes, std::span<const int> fds) {
   return {};
 }
 
-Result<ReceivedWithFds> receive_with_fds(int socket, MutableBytes into, std::size_t max_fds) {
+Result<ReceivedWithFds> receive_with_fds(int socket, MutableBytes into, std::size_t max_fds, int flags) {
   alignas(cmsghdr) ControlBuffer control{};
   iovec part{into.data(), into.size()};
   msghdr message{};
@@ -84,7 +84,7 @@ Result<ReceivedWithFds> receive_with_fds(int socket, MutableBytes into, std::siz
   message.msg_controllen = control.size();
   ssize_t received = 0;
   do {
-    received = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    received = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
   } while (received < 0 && errno == EINTR);
   if (received < 0) {
     return errno == EAGAIN ? fail(ErrorCode::kTimeout, "no descriptors have arrived") : fail_errno(errno, "cannot receive descriptors");

@@ -1,13 +1,18 @@
 #include "hello_exchange.hpp"
 
+#include "farcl/net/accept.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <sys/socket.h>
 
 namespace farcl::net {
 
 namespace {
+constexpr std::size_t kMaxGreetingFds = 2;
+
 Status wait_for(int socket, short events, Clock::time_point deadline) {
   pollfd one{socket, events, 0};
   sleep_on(std::span(&one, 1), time_left(deadline), nullptr);
@@ -43,31 +48,38 @@ bool begins_like_a_reply(ConstBytes bytes) {
 }
 } // namespace
 
-Result<protocol::HelloReply> exchange_hello(int socket, const protocol::Hello& hello, Clock::time_point deadline) {
+Result<HelloAnswer> exchange_hello(int socket, const protocol::Hello& hello, Clock::time_point deadline) {
   const auto request = protocol::encode_hello(hello);
   if (auto status = send_all(socket, request, deadline); !status) {
     return pass_on(std::move(status));
   }
-  protocol::HelloReplyBytes reply{};
+  HelloAnswer answer;
+  protocol::HelloReplyBytes bytes{};
   std::size_t have = 0;
-  while (have < reply.size()) {
-    const ssize_t received = ::recv(socket, reply.data() + have, reply.size() - have, MSG_DONTWAIT);
-    if (received > 0) {
-      have += static_cast<std::size_t>(received);
-      if (!begins_like_a_reply(ConstBytes(reply).first(have))) {
+  while (have < bytes.size()) {
+    auto received = receive_with_fds(socket, MutableBytes(bytes).subspan(have), kMaxGreetingFds, MSG_DONTWAIT);
+    if (received && received->size_bytes != 0) {
+      have += received->size_bytes;
+      std::move(received->fds.begin(), received->fds.end(), std::back_inserter(answer.fds));
+      if (!begins_like_a_reply(ConstBytes(bytes).first(have))) {
         return fail(ErrorCode::kInvalid, "what listens there does not speak FarCL");
       }
-    } else if (received == 0) {
+    } else if (received) {
       return fail(ErrorCode::kDisconnected, "it closed the connection during the greeting");
-    } else if (errno == EAGAIN) {
+    } else if (received.error().code == ErrorCode::kTimeout) {
       if (auto status = wait_for(socket, POLLIN, deadline); !status) {
         return pass_on(std::move(status));
       }
-    } else if (errno != EINTR) {
-      return broken(errno);
+    } else {
+      return broken(received.error().system_errno);
     }
   }
-  return protocol::decode_hello_reply(reply);
+  auto reply = protocol::decode_hello_reply(bytes);
+  if (!reply) {
+    return pass_on(std::move(reply));
+  }
+  answer.reply = std::move(*reply);
+  return answer;
 }
 
 } // namespace farcl::net

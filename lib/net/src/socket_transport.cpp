@@ -120,32 +120,43 @@ Interest SocketTransport::wait(Interest interest, std::chrono::nanoseconds timeo
 
 void SocketTransport::shutdown() noexcept { ::shutdown(socket_.get(), SHUT_RDWR); }
 
-Result<TransportPtr> adopt_socket(UniqueFd socket) {
+Result<std::string> describe_socket(int socket) {
   sockaddr_storage peer{};
   socklen_t length = sizeof peer;
-  if (::getpeername(socket.get(), reinterpret_cast<sockaddr*>(&peer), &length) != 0) {
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &length) != 0) {
     return fail_errno(errno, "a socket without a connection");
   }
   if (peer.ss_family == AF_UNIX) {
     std::string path = path_of(peer, length);
     if (path.empty()) { // the accepting end: its own name is the one that people know
       length = sizeof peer;
-      if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&peer), &length) == 0) {
+      if (::getsockname(socket, reinterpret_cast<sockaddr*>(&peer), &length) == 0) {
         path = path_of(peer, length);
       }
     }
-    return std::make_unique<SocketTransport>(std::move(socket), path.empty() ? "unix" : "unix " + path);
+    return path.empty() ? "unix" : "unix " + path;
   }
   if (peer.ss_family != AF_INET && peer.ss_family != AF_INET6) {
     return fail(ErrorCode::kInvalid, "a connection that is neither TCP nor a Unix socket");
   }
-  set_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-  set_option(socket.get(), SOL_SOCKET, SO_KEEPALIVE, 0); // heartbeats are ours
-  const bool crosses_network = !is_own_address(socket.get(), peer);
-  if (crosses_network) {
-    prefer_short_queues(socket.get());
+  return describe_tcp(peer);
+}
+
+Result<TransportPtr> adopt_socket(UniqueFd socket) {
+  auto description = describe_socket(socket.get());
+  if (!description) {
+    return pass_on(std::move(description));
   }
-  return std::make_unique<SocketTransport>(std::move(socket), describe_tcp(peer), crosses_network);
+  bool across = false;
+  if (description->starts_with("tcp")) {
+    set_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    set_option(socket.get(), SOL_SOCKET, SO_KEEPALIVE, 0); // heartbeats are ours
+    across = crosses_network(socket.get());
+    if (across) {
+      prefer_short_queues(socket.get());
+    }
+  }
+  return std::make_unique<SocketTransport>(std::move(socket), std::move(*description), across);
 }
 
 } // namespace farcl::net

@@ -29,6 +29,9 @@ private:
   bool crosses_network_;
 };
 
+/// For people: "unix /run/farcl.sock", "tcp 127.0.0.1:32725"; of a connected socket.
+[[nodiscard]] Result<std::string> describe_socket(int socket);
+
 /// What poll found, in the words of Transport::wait.
 [[nodiscard]] Interest to_interest(short read_events, short write_events);
 /// The failure of a send or receive, by errno.

@@ -32,11 +32,14 @@ std::optional<CongestionFacts> tcp_facts(int socket) {
   return facts;
 }
 
-bool is_own_address(int socket, const sockaddr_storage& peer) {
+bool crosses_network(int socket) {
   sockaddr_storage own{};
+  sockaddr_storage peer{};
   socklen_t length = sizeof own;
-  return ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) == 0 && own.ss_family == peer.ss_family &&
-         address_of(own) == address_of(peer);
+  socklen_t peer_length = sizeof peer;
+  return ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) != 0 ||
+         ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_length) != 0 || own.ss_family != peer.ss_family ||
+         address_of(own) != address_of(peer);
 }
 
 void prefer_short_queues(int socket) {

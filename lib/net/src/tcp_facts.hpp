@@ -5,13 +5,12 @@
 #include "farcl/net/transport.hpp"
 
 #include <optional>
-#include <sys/socket.h>
 
 namespace farcl::net {
 
 [[nodiscard]] std::optional<CongestionFacts> tcp_facts(int socket);
-/// True when the connection ends on this machine: nothing on the way to measure.
-[[nodiscard]] bool is_own_address(int socket, const sockaddr_storage& peer);
+/// False when the connection ends on this machine: nothing on the way to measure.
+[[nodiscard]] bool crosses_network(int socket);
 /// BBR where the kernel lets us have it: it fills the queues on the way less than others, and bears loss better.
 void prefer_short_queues(int socket);
 

@@ -6,6 +6,7 @@
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
 #include <CL/opencl.hpp>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <random>
 #include <string>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -362,6 +364,37 @@ int fall_silent() {
   return right && compute_and_check(setup, 9) ? 0 : 1;
 }
 
+// Writes over everything that it shares with the server, again and again, while commands are on their way.
+int scribble() {
+  Setup setup(all_devices().front());
+  const cl::Buffer large(setup.context, CL_MEM_READ_WRITE, 1u << 20);
+  setup.queue.enqueueFillBuffer(large, cl_uint{1}, 0, 1u << 20);
+  setup.queue.finish();
+  std::ifstream maps("/proc/self/maps");
+  std::vector<std::pair<unsigned char*, std::size_t>> shared;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long first = 0;
+    unsigned long last = 0;
+    if (line.find("memfd:farcl") != std::string::npos && std::sscanf(line.c_str(), "%lx-%lx", &first, &last) == 2) {
+      shared.emplace_back(reinterpret_cast<unsigned char*>(first), std::min<std::size_t>(last - first, 2u << 20)); // NOLINT
+    }
+  }
+  say("shares " + std::to_string(shared.size()) + " regions");
+  ::alarm(10);
+  std::mt19937 random(static_cast<unsigned>(::getpid()));
+  (void)expect_error([&] {
+    for (int round = 0; round < 20'000; ++round) {
+      for (const auto& [memory, size] : shared) { // mostly where the positions of the rings are
+        memory[random() % (round % 2 == 0 ? 512 : size)] = static_cast<unsigned char>(random());
+      }
+      setup.queue.enqueueMarkerWithWaitList();
+      setup.queue.flush();
+    }
+    setup.queue.finish();
+  });
+  return 0;
+}
+
 int print_in_order() {
   Setup setup(all_devices().front());
   for (int line = 0; line < 100; ++line) {
@@ -393,6 +426,7 @@ int main(int argc, char** argv) {
       {"exit-with-threads", exit_with_threads},
       {"exit-from-handler", exit_from_handler},
       {"clone-and-exit", clone_and_exit},
+      {"scribble", scribble},
   };
   if (!modes.contains(mode)) {
     std::fprintf(stderr, "client_program: no mode \"%s\"\n", mode.c_str());

@@ -15,7 +15,8 @@ public:
       return;
     }
     the_server = std::make_unique<PrivateServer>();
-    ::setenv("POCL_REMOTE_SERVERS", the_server->tcp_address().c_str(), 1);
+    const bool over_unix = std::getenv("FARCL_E2E_UNIX") != nullptr;
+    ::setenv("POCL_REMOTE_SERVERS", (over_unix ? the_server->unix_address() : the_server->tcp_address()).c_str(), 1);
     ::setenv("OCL_ICD_VENDORS", FARCL_VENDORS_PATH, 1);
   }
   void TearDown() override { the_server.reset(); }

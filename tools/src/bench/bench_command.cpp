@@ -123,13 +123,17 @@ int measure(const BenchOptions& options) {
   const std::string server = options.platform.empty() && names_servers(servers) ? servers : "none: platform \"" + options.platform + "\"";
   double load = 0;
   ::getloadavg(&load, 1);
-  Report report(measure_limits(options.quick || options.latency_only), options.as_json);
+  const bool same_machine = server.starts_with("unix:");
+  Report report(measure_limits(options.quick || options.latency_only), same_machine, options.as_json);
   const Session session(options.platform);
   report.begin(session.device_name, server, load);
   measure_latency(session, options, report);
   if (!options.latency_only) {
     measure_throughput(session, options, report);
     measure_transfers(session, options, report);
+    if (same_machine) {
+      measure_same_machine(session, options, report);
+    }
     measure_builds(session, options, report);
     measure_session_start(options, report);
   }

@@ -24,6 +24,8 @@ struct BenchOptions {
 void measure_latency(const Session& session, const BenchOptions& options, Report& report);
 void measure_throughput(const Session& session, const BenchOptions& options, Report& report);
 void measure_transfers(const Session& session, const BenchOptions& options, Report& report);
+/// Over a Unix socket, where client and server share memory.
+void measure_same_machine(const Session& session, const BenchOptions& options, Report& report);
 void measure_builds(const Session& session, const BenchOptions& options, Report& report);
 /// Starts new processes of this program, each of which computes one result.
 void measure_session_start(const BenchOptions& options, Report& report);

@@ -41,7 +41,8 @@ void Report::rate(const std::string& name, const Sample& sample, double count) {
 void Report::bandwidth(const std::string& name, const Sample& sample, std::size_t size_index) {
   const double bytes = static_cast<double>(kTransferSizes[size_index]);
   const double median = bytes / sample.median() / 1e3;
-  add({name, "GB/s", median, bytes / sample.p99() / 1e3, sample.size(), median / limits_.raw_gbs[size_index], "raw"});
+  add({name, "GB/s", median, bytes / sample.p99() / 1e3, sample.size(),
+       median / (same_machine_ ? limits_.memcpy_gbs : limits_.raw_gbs)[size_index], same_machine_ ? "M" : "raw"});
 }
 
 void Report::skip(const std::string& name, const std::string& reason) {

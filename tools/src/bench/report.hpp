@@ -17,19 +17,20 @@ struct Figure {
   double p99 = 0; ///< of rates: what is reached in 99 of 100 cases
   std::size_t samples = 0;
   double in_limits = 0; ///< the median in units of the limit; 0: not compared
-  std::string limit;    ///< "R" or "raw"
+  std::string limit;    ///< "R", "raw" or "M"
 };
 
 class Report {
 public:
-  Report(const Limits& limits, bool as_json) : limits_(limits), as_json_(as_json) {}
+  /// `same_machine`: transfers are compared with memcpy (M) instead of raw.
+  Report(const Limits& limits, bool same_machine, bool as_json) : limits_(limits), same_machine_(same_machine), as_json_(as_json) {}
 
   /// A duration: each repetition did `count` operations; compared with R.
   void time(const std::string& name, const Sample& sample, double count = 1);
   void milliseconds(const std::string& name, const Sample& sample);
   /// Operations per second; each operation's time is compared with R.
   void rate(const std::string& name, const Sample& sample, double count);
-  /// A transfer of kTransferSizes[size_index] bytes, compared with raw.
+  /// A transfer of kTransferSizes[size_index] bytes, compared with raw or M.
   void bandwidth(const std::string& name, const Sample& sample, std::size_t size_index);
   void skip(const std::string& name, const std::string& reason);
 
@@ -41,6 +42,7 @@ private:
   void add(Figure figure);
 
   Limits limits_;
+  bool same_machine_;
   bool as_json_;
   std::vector<Figure> figures_;
 };

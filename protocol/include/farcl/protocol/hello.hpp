@@ -28,6 +28,9 @@ enum class StreamKind : std::uint8_t {
 };
 constexpr bool is_known(StreamKind kind) { return kind <= StreamKind::kBulk; }
 
+/// What a client can do beyond what its version says; bits that a server does not know mean nothing to it.
+inline constexpr std::uint8_t kTakesSharedMemory = 1; ///< over a Unix socket: descriptors may come with the reply, see ring_transport
+
 struct Hello {
   std::uint16_t version_min = kVersion;
   std::uint16_t version_max = kVersion;
@@ -36,6 +39,7 @@ struct Hello {
   SessionId session{};                  ///< zeros: a new session
   std::array<std::uint8_t, 32> proof{}; ///< of a resumed session: the secret from its first reply
   std::uint64_t received = 0;           ///< of a resumed session or stream: the last sequence number that the client has
+  std::uint8_t capabilities = 0;
 };
 
 enum class HelloStatus : std::uint8_t {

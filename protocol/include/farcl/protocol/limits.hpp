@@ -12,6 +12,7 @@ inline constexpr std::uint64_t kMaxFramePayloadBytes = 16u << 20; ///< of any fr
 inline constexpr std::uint64_t kBulkChunkBytes = 256u << 10;      ///< what a sender puts into one bulk frame
 inline constexpr std::uint8_t kMaxBulkStreams = 4;                ///< of a session, beside its stream of commands
 inline constexpr std::uint64_t kMaxInlineBytes = 32u << 10;       ///< data of a read or write that travels in the message itself
+inline constexpr std::uint64_t kSharedBufferBytes = 64u << 10;    ///< from here on a buffer may lie in memory that client and server share
 inline constexpr std::uint64_t kMaxWaitListEvents = 4096;
 inline constexpr std::uint64_t kMaxKernelArgumentBytes = 4096; ///< one argument by value
 inline constexpr std::uint64_t kMaxFillPatternBytes = 128;

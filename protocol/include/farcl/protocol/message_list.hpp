@@ -22,7 +22,7 @@ using ClientMessages = MessageList<Goodbye, Leaving, CreateContext, CreateQueue,
 
 /// What a server sends to a client.
 using ServerMessages =
-    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, SourceWanted, ProgramBinary, Completions, ReadResult, Finished>;
+    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, SourceWanted, ProgramBinary, Completions, ReadResult, Finished, BufferPlaced>;
 // clang-format on
 /// The reply that answers a request, void where none does. What documentation and tests go by.
 template <class Message>

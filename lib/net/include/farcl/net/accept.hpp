@@ -34,6 +34,9 @@ struct UnixListenAddress {
 [[nodiscard]] Result<TransportPtr> adopt_socket(UniqueFd socket);
 /// The answer to a hello. Waits for at most a second for room.
 [[nodiscard]] Status send_hello_reply(Transport& transport, const protocol::HelloReply& reply);
+/// A transport through shared memory, for a client of a connected Unix socket that takes it: the reply to its hello is what is sent
+/// first, and takes the descriptors of the rings and of `buffers` (memory for data; -1: none) along. A failure leaves the socket alone.
+[[nodiscard]] Result<TransportPtr> adopt_socket_with_rings(UniqueFd& socket, int buffers);
 /// A transport over two pipes, for `farcld --stdio`.
 [[nodiscard]] TransportPtr adopt_pipes(UniqueFd read_end, UniqueFd write_end);
 
@@ -43,6 +46,7 @@ struct ReceivedWithFds {
   std::size_t size_bytes = 0; ///< 0: the peer closed
   std::vector<UniqueFd> fds;
 };
-[[nodiscard]] Result<ReceivedWithFds> receive_with_fds(int socket, MutableBytes into, std::size_t max_fds);
+/// `flags`: of recvmsg. kTimeout: nothing has come.
+[[nodiscard]] Result<ReceivedWithFds> receive_with_fds(int socket, MutableBytes into, std::size_t max_fds, int flags = 0);
 
 } // namespace farcl::net

@@ -1,6 +1,7 @@
 // Making connections: the client's side.
 #pragma once
 
+#include "farcl/base/shared_region.hpp"
 #include "farcl/net/address.hpp"
 #include "farcl/net/transport.hpp"
 #include "farcl/protocol/hello.hpp"
@@ -12,6 +13,7 @@ namespace farcl::net {
 
 struct ConnectOptions {
   std::chrono::milliseconds timeout{1000}; ///< for everything: name resolution, connection, hello and its reply
+  bool shared_memory = true;               ///< FARCL_SHARED_MEMORY: take it over a Unix socket
   std::string ssh_command = "ssh";         ///< FARCL_SSH: program and arguments, separated by spaces
   std::string ssh_daemon = "farcld";       ///< FARCL_SSH_DAEMON
 };
@@ -19,6 +21,7 @@ struct ConnectOptions {
 struct Connection {
   TransportPtr transport;
   protocol::HelloReply reply;
+  SharedRegion buffers; ///< memory for data, of a server on this machine; may be none
 };
 
 /// Connects, sends the hello and waits for its reply. Never takes longer than the timeout (name resolution runs on a thread

@@ -1,9 +1,11 @@
 // Transport: one connected, ordered byte stream. The seam between the link and the network.
 //
 // A transport moves bytes into and out of spans; it never exposes a descriptor, so that encryption, shared memory and RDMA can
-// stand behind it. Implementations: tcp, unix, stdio (a pair of pipes, for ssh), loopback (tests; in memory, with faults).
+// stand behind it. Implementations: tcp, unix, shared memory beside a Unix socket, stdio (a pair of pipes, for ssh), loopback
+// (tests; in memory, with faults).
 //
-// Threads: one thread may call send while another calls receive or wait; two threads may not call the same function at once.
+// Threads: one thread may call send while another calls receive or wait; two threads may not call send, or receive, at once. Several
+// may wait; each hears of what happens.
 // shutdown may be called from any thread at any time; everything else then fails soon.
 #pragma once
 
@@ -54,6 +56,9 @@ public:
 
   /// Ends the connection in both directions; the peer sees an end of stream.
   virtual void shutdown() noexcept = 0;
+
+  /// True when receive costs no system call while nothing has come: a spinning thread then looks all the time.
+  [[nodiscard]] virtual bool looks_are_free() const noexcept { return false; }
 
   /// For people: "tcp 127.0.0.1:32725", "unix /run/farcl.sock".
   [[nodiscard]] virtual std::string description() const = 0;

@@ -25,6 +25,19 @@ struct CreateBuffer {
   }
 };
 
+/// Server to client, behind whatever initial contents the buffer has: it lies in the memory that came with the reply to the hello, and
+/// stays there. The client may copy what is in it itself while no command uses the buffer.
+struct BufferPlaced {
+  static constexpr Opcode kOpcode = 50;
+  BufferId buffer;
+  std::uint64_t offset = 0; ///< from the start of the shared memory
+  std::uint64_t size_bytes = 0;
+  static constexpr auto fields() {
+    using T = BufferPlaced;
+    return std::tuple(field("buffer", &T::buffer), field("offset", &T::offset), field("size_bytes", &T::size_bytes));
+  }
+};
+
 struct CreateSubBuffer {
   static constexpr Opcode kOpcode = 49;
   BufferId buffer;
