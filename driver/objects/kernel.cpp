@@ -38,13 +38,17 @@ Kernel::Kernel(Program& program, std::shared_ptr<const ProgramInfo> info, std::u
     const protocol::KernelArgument argument = unset_argument(one, zeros);
     writer.write(argument);
     places_.push_back(static_cast<std::uint32_t>(encoded_.size() - changing_bytes(argument)));
+    if (std::holds_alternative<protocol::BufferArgument>(argument)) {
+      buffer_places_.push_back(places_.back());
+    }
   }
   program.kernel_count().fetch_add(1, std::memory_order_relaxed);
 }
 
 Kernel::Kernel(const Kernel& other)
     : Object(), program_(other.program_), info_(other.info_), index_(other.index_), encoded_(other.encoded_), places_(other.places_),
-      is_set_(other.is_set_), unset_count_(other.unset_count_), local_argument_bytes_(other.local_argument_bytes_) {
+      buffer_places_(other.buffer_places_), is_set_(other.is_set_), unset_count_(other.unset_count_),
+      local_argument_bytes_(other.local_argument_bytes_) {
   program_->kernel_count().fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -7,6 +7,7 @@
 #include "farcl/protocol/message_list.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,17 @@ public:
   /// All arguments in order, encoded as EnqueueKernel carries them: setting one stores its bytes where they belong, so a launch costs
   /// one copy. As the specification says, a kernel's arguments are not to be set by one thread while another uses the kernel.
   [[nodiscard]] Encoded arguments() const noexcept { return {encoded_}; }
+  /// Calls `use(BufferId)` for each argument that is a buffer.
+  template <class Use>
+  void for_each_buffer(Use&& use) const {
+    for (const std::uint32_t place : buffer_places_) {
+      protocol::BufferId buffer;
+      std::memcpy(&buffer.value, encoded_.data() + place, sizeof buffer.value);
+      if (buffer != protocol::BufferId{}) {
+        use(buffer);
+      }
+    }
+  }
   [[nodiscard]] bool all_arguments_set() const noexcept { return unset_count_ == 0; }
   /// Bytes of __local memory that the set arguments ask for.
   [[nodiscard]] std::uint64_t local_argument_bytes() const noexcept { return local_argument_bytes_; }
@@ -43,8 +55,9 @@ private:
   Ref<Program> program_;
   const std::shared_ptr<const ProgramInfo> info_;
   const std::uint32_t index_;
-  ByteVector encoded_;                ///< the arguments; never resized after construction
-  std::vector<std::uint32_t> places_; ///< of each argument's changing bytes in it
+  ByteVector encoded_;                       ///< the arguments; never resized after construction
+  std::vector<std::uint32_t> places_;        ///< of each argument's changing bytes in it
+  std::vector<std::uint32_t> buffer_places_; ///< those of them that are buffers
   std::vector<bool> is_set_;
   std::uint32_t unset_count_ = 0;
   std::uint64_t local_argument_bytes_ = 0;

@@ -88,13 +88,7 @@ cl_int ServerSession::submit_read(CommandQueue& queue, protocol::EnqueueRead& me
 cl_int ServerSession::submit_kernel(CommandQueue& queue, protocol::EnqueueKernel& message, const Kernel& kernel, WaitList wait_list,
                                     cl_command_type type, Event** event) {
   trace(TracePoint::kCalled);
-  const auto uses = [&](auto&& use) {
-    for (const protocol::KernelArgument& argument : kernel.arguments()) {
-      if (const auto* buffer = std::get_if<protocol::BufferArgument>(&argument); buffer != nullptr) {
-        use(buffer->buffer);
-      }
-    }
-  };
+  const auto uses = [&](auto&& use) { kernel.for_each_buffer(use); };
   return submit_with(queue, message.command, wait_list, type, event, uses, [&](Access& state) {
     const bool was_clean = state->sender.acknowledged_sequence() == state->sender.last_sequence();
     // The kernel keeps its arguments encoded: they take the place of the message's empty list.
