@@ -8,7 +8,9 @@ namespace farcl::driver {
 
 namespace {
 constexpr std::chrono::nanoseconds kBriefSpin{2000};
-constexpr unsigned kProbeEvery = 256;                         ///< waits, of which one tries the other way of waiting: too few for the p99
+constexpr unsigned kBriefProbeEvery = 512; ///< waits with a full spin, of which one tries a brief one: too few for the p99
+constexpr unsigned kFullProbeEvery = 64;   ///< waits with a brief spin, of which ...
+constexpr unsigned kFullProbeRun = 8;      ///< ... so many in a row try a full one: enough to be believed
 constexpr std::chrono::nanoseconds kInstructiveWait{1000000}; ///< longer ones say nothing about spinning
 constexpr unsigned kFreeLooks = 16;                           ///< about half a microsecond
 constexpr int kSteps = 8;                                     ///< what a way of waiting is thought to cost changes by such a part of it
@@ -22,8 +24,9 @@ std::int64_t now_ns() { return Clock::now().time_since_epoch().count(); }
 // a measured cost, the cheaper one is used, and now and then the other is tried. The cost is the median: a mean lets one wait that was
 // interrupted by somebody else outweigh hundreds that were not, which then all go the slower way.
 void ServerSession::begin_spin(State& state, Wait& wait) {
-  const bool probes = ++state.waits % kProbeEvery == 0;
-  wait.brief = (state.wait_cost[1] < state.wait_cost[0]) != probes;
+  ++state.waits;
+  const bool brief_is_cheaper = state.wait_cost[1] < state.wait_cost[0];
+  wait.brief = brief_is_cheaper ? state.waits % kFullProbeEvery >= kFullProbeRun : state.waits % kBriefProbeEvery == 0;
   wait.begin = Clock::now();
   wait.spin_end = wait.begin + (wait.brief ? std::min<std::chrono::nanoseconds>(kBriefSpin, spin_) : std::chrono::nanoseconds(spin_));
 }

@@ -140,7 +140,7 @@ public:
     parts.limits.commands_in_flight = 64;
     parts.limits.objects = 128;
     parts.devices = {&device_, &other_device_};
-    state_ = std::make_unique<SessionState>(std::move(parts), sender_, static_cast<CompletionSink&>(*this),
+    state_ = std::make_unique<SessionState>(std::move(parts), sender_, static_cast<CompletionSink&>(*this), BulkStreams::Hooks{},
                                             [this](BuildArrival arrival) { built_.push_back(std::move(arrival)); });
     handlers_ = std::make_unique<Handlers>(*state_);
     auto ends = net::make_loopback();
@@ -225,13 +225,14 @@ private:
       for (auto& arrival : built) {
         handlers_->on_built(std::move(arrival));
       }
-      state_->streams.pump();
+      state_->streams.pump(mine_.get());
       state_->scheduler.start_ready();
       state_->outbox.append_completions();
       if (!sender_.flush(*mine_) || !client_.poll(*theirs_, sink_) || !sender_.on_acknowledged(client_.received_sequence().load())) {
         std::fprintf(stderr, "fuzz_session: the session's own frames are wrong\n");
         std::abort();
       }
+      state_->streams.on_acknowledged();
     }
     if (state_->memory.used_bytes() > kMemoryBytes || state_->scheduler.commands_in_flight() > 2 * 64 + 16) {
       std::fprintf(stderr, "fuzz_session: a limit does not hold\n");
