@@ -123,8 +123,10 @@ Result<net::Connection> FakeServer::connect(const Hello& hello) {
   const bool further = hello.stream == StreamKind::kBulk;
   const unsigned number = static_cast<unsigned>(further ? streams_.connections.load() : connections.fetch_add(1));
   ConnectionPlan plan = (further ? options_.stream_plan : options_.plan)(number);
-  plan.to_server.counters = to_server;
-  plan.to_client.counters = to_client;
+  if (!further) {
+    plan.to_server.counters = to_server;
+    plan.to_client.counters = to_client;
+  }
   auto [client, server] = net::make_loopback(plan.to_server, plan.to_client);
   HelloReply reply{.session = kSession, .secret = {9}, .text = text};
   if (!is_new && behaviour != Reconnect::kWelcome) {
