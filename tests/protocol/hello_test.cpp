@@ -47,7 +47,7 @@ TEST(Hello, EveryByteCounts) {
       changed[at] ^= static_cast<std::byte>(flip);
       const auto decoded = decode_hello(changed);
       const bool same = decoded && encode_hello(*decoded) == bytes;
-      EXPECT_EQ(same, is_reserved(at, 14, 72)) << "byte " << at;
+      EXPECT_EQ(same, at == 13 || is_reserved(at, 15, 72)) << "byte " << at; // 13: a number that only streams for bulk have
     }
   }
 }
