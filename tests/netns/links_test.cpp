@@ -62,7 +62,7 @@ TEST_P(BusyLink, HoldsUpNoSmallCommand) {
   EXPECT_LE(figures.values.at("beside_p90_ms"), figures.values.at("alone_median_ms") + 25) << figures.text;
   EXPECT_GE(figures.values.at("megabits_per_second"), 80) << figures.text;
 }
-INSTANTIATE_TEST_SUITE_P(Both, BusyLink, ::testing::Values("up", "down"), [](const auto& tested) { return std::string(tested.param); });
+INSTANTIATE_TEST_SUITE_P(Both, BusyLink, ::testing::Values("up", "down"), [](const auto& way) { return std::string(way.param); });
 
 // One connection's windows do not cover 300 Mbit/s at 100 ms: it reaches about two thirds of what several do.
 class LongLink : public ::testing::TestWithParam<const char*> {};
@@ -74,7 +74,7 @@ TEST_P(LongLink, IsFilledBySeveralStreams) {
   EXPECT_GE(figures.values.at("megabits_per_second"), 210) << figures.text;
   EXPECT_NE(server->server_log().find("gets a stream for bulk"), std::string::npos);
 }
-INSTANTIATE_TEST_SUITE_P(Both, LongLink, ::testing::Values("up", "down"), [](const auto& tested) { return std::string(tested.param); });
+INSTANTIATE_TEST_SUITE_P(Both, LongLink, ::testing::Values("up", "down"), [](const auto& way) { return std::string(way.param); });
 
 TEST(Links, AShortLinkGetsNoFurtherStreams) {
   START_OR_SKIP(server, {.delay = milliseconds(1), .megabits_per_second = 300});

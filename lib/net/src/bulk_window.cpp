@@ -5,8 +5,8 @@
 namespace farcl::net {
 
 namespace {
-constexpr std::chrono::microseconds kShortestRound{10000}; ///< shorter ones are all jitter
-constexpr std::chrono::microseconds kQueueSeen = kBulkDelay / 2;
+constexpr std::chrono::microseconds kShortestRound{10000};         ///< shorter ones are all jitter
+constexpr int kDelayShare = 4;                                     ///< of a long round trip: there, a few milliseconds are jitter
 constexpr std::size_t kCertainBytes = 3 * BulkWindow::kLeastBytes; ///< with so much in flight a queue shows
 constexpr double kProbe = 1.25;                                    ///< while no queue is seen, the link may be able to do more
 constexpr std::size_t kLeastChunkBytes = 16u << 10;
@@ -14,6 +14,9 @@ constexpr std::size_t kFirstChunkBytes = 64u << 10;
 constexpr double kChunksPerSecond = 1000;
 
 double seconds(std::chrono::steady_clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+std::chrono::microseconds allowed_delay(const CongestionFacts& facts) { return std::max(kBulkDelay, facts.least_round_trip / kDelayShare); }
+bool is_queue_seen(const CongestionFacts& facts) { return facts.round_trip >= facts.least_round_trip + allowed_delay(facts) / 2; }
 } // namespace
 
 bool BulkWindow::is_open(const Transport& transport, std::size_t unsent_bytes) {
@@ -59,7 +62,7 @@ void BulkWindow::look(const CongestionFacts& facts, std::size_t unsent_bytes, Cl
   if (growing_) {
     window_bytes_ += holding_ ? facts.delivered_bytes - last_delivered_ : 0;
     // The first round trips of a connection are long because lone packets are acknowledged late.
-    growing_ = facts.round_trip < facts.least_round_trip + kQueueSeen || window_bytes_ < kCertainBytes;
+    growing_ = !is_queue_seen(facts) || window_bytes_ < kCertainBytes;
   }
   last_delivered_ = facts.delivered_bytes;
   if (now - round_begin_ >= std::max(facts.round_trip, kShortestRound)) {
@@ -74,8 +77,7 @@ void BulkWindow::end_round(const CongestionFacts& facts, Clock::time_point now) 
     rates_[rounds_++ % kRounds] = rate;
   }
   if (!growing_) {
-    const bool queue_seen = facts.round_trip >= facts.least_round_trip + kQueueSeen;
-    const double window = bytes_per_second() * seconds(facts.least_round_trip + kBulkDelay) * (queue_seen ? 1 : kProbe);
+    const double window = bytes_per_second() * seconds(facts.least_round_trip + allowed_delay(facts)) * (is_queue_seen(facts) ? 1 : kProbe);
     window_bytes_ = std::max(kLeastBytes, static_cast<std::size_t>(window));
   }
   round_begin_ = now;

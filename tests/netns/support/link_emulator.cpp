@@ -11,6 +11,7 @@ namespace farcl::netns {
 
 namespace {
 constexpr std::size_t kMaxPacketBytes = 65536;
+constexpr int kIpVersion = 4;
 constexpr int kPacketsPerTurn = 64; ///< of one device, then the other has its turn
 constexpr auto kLongestSleep = std::chrono::milliseconds(100);
 
@@ -59,7 +60,9 @@ void LinkEmulator::take_from(std::size_t end, const LinkConditions& conditions) 
     if (size <= 0) {
       return;
     }
-    send_on(1 - end, conditions, buffer.data(), static_cast<std::size_t>(size));
+    if (std::to_integer<int>(buffer[0] >> 4) == kIpVersion) { // the kernel tries IPv6 by itself
+      send_on(1 - end, conditions, buffer.data(), static_cast<std::size_t>(size));
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 // BulkWindow: how much bulk may be on its way, so that a small message behind it is late by a few milliseconds and no more.
 //
 // Whatever has been given to a connection and has not arrived stands in front of the next message. So bulk in flight is held to
-// what the link delivers within its least round trip and kBulkDelay: enough to keep it busy, not enough to fill the queues on
-// the way. What the link does is what the transport's congestion facts say; a transport without any (loopback, Unix sockets,
-// pipes) is never held back.
+// what the link delivers within its least round trip and a delay (kBulkDelay, or a quarter of a long round trip): enough to keep
+// it busy, not enough to fill the queues on the way. What the link does is what the transport's congestion facts say; a transport without
+// any (loopback, Unix sockets, pipes) is never held back.
 //
 // Used by the thread that uses the link's sender.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace farcl::net {
 
-/// How late a small message may come because of bulk in front of it.
+/// How late a small message may come because of bulk in front of it, on a link with a short round trip.
 inline constexpr std::chrono::microseconds kBulkDelay{4000};
 /// Who has bulk that was held back looks again after this.
 inline constexpr std::chrono::microseconds kBulkLookEvery{1000};
