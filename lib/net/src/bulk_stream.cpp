@@ -163,6 +163,8 @@ void BulkStream::publish_room() {
     room_bytes_.store(static_cast<std::int64_t>(room));
     if (room != 0 && room_wanted_.exchange(false)) {
       owner_.has_room();
+    } else if (room != 0) {
+      window_.ran_dry(); // else who sends would have asked for more
     }
   }
 }
