@@ -71,6 +71,7 @@ public:
   std::vector<p::Completion> completions;
   std::map<std::uint64_t, p::ReadResult> reads; ///< by transfer; views are empty
   std::map<std::uint64_t, ByteVector> bulk;     ///< by transfer
+  std::size_t bulk_bytes = 0;                   ///< that came as bulk frames with the messages
   std::optional<std::int32_t> binary_status;
   ByteVector binary;
   std::string printed;
@@ -99,7 +100,10 @@ private:
   }
   Status on_message(p::Opcode opcode, ConstBytes payload) override;
   Result<MutableBytes> bulk_destination(const p::BulkHeader& chunk, std::size_t size) override;
-  Status on_bulk(const p::BulkHeader&, std::size_t) override { return {}; }
+  Status on_bulk(const p::BulkHeader&, std::size_t size) override {
+    bulk_bytes += size;
+    return {};
+  }
   Status on_acknowledged(std::uint64_t sequence) override { return sender_.on_acknowledged(sequence); }
   void on_ping(std::uint64_t token) override { sender_.append_pong(token); }
   void on_pong(std::uint64_t) override { ++pongs; }

@@ -14,16 +14,16 @@ namespace farcl::protocol {
 
 template <class... Messages>
 struct MessageList {};
-// clang-format off: a message that is added moves one line, not all
+
 /// What a client sends to a server.
-using ClientMessages = MessageList<Goodbye, Leaving, CreateContext, CreateQueue, ReleaseObject, ReleaseEvents, CreateUserEvent, SetUserEventStatus,
-                                   CreateBuffer, CreateSubBuffer, BuildProgram, GetProgramBinary, EnqueueKernel, EnqueueRead, EnqueueWrite,
-                                   EnqueueCopy, EnqueueFill, EnqueueMarker, Finish>;
+using ClientMessages = MessageList<Goodbye, Leaving, CreateContext, CreateQueue, ReleaseObject, ReleaseEvents, CreateUserEvent,
+                                   SetUserEventStatus, CreateBuffer, CreateSubBuffer, BuildProgram, GetProgramBinary, EnqueueKernel,
+                                   EnqueueRead, EnqueueWrite, EnqueueCopy, EnqueueFill, EnqueueMarker, Finish>;
 
 /// What a server sends to a client.
-using ServerMessages =
-    MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, SourceWanted, ProgramBinary, Completions, ReadResult, Finished, BufferPlaced>;
-// clang-format on
+using ServerMessages = MessageList<ServerInfo, SessionFailed, ObjectFailed, PrintfOutput, BuildDone, SourceWanted, ProgramBinary,
+                                   Completions, ReadResult, Finished, BufferPlaced>;
+
 /// The reply that answers a request, void where none does. What documentation and tests go by.
 template <class Message>
 struct ReplyOf {
