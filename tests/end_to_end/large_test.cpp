@@ -4,6 +4,7 @@
 // than 32 bits can count.
 #include "support/child_program.hpp"
 #include "support/private_server.hpp"
+#include "tests/sanitizer.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,8 +33,7 @@ std::size_t size_mib() {
   if (const char* wanted = std::getenv("FARCL_LARGE_MIB"); wanted != nullptr) {
     return std::strtoull(wanted, nullptr, 10);
   }
-  const char* sanitizers = std::getenv("FARCL_SANITIZE");
-  const std::size_t most = sanitizers != nullptr && *sanitizers != '\0' ? 256 : 1024;
+  const std::size_t most = test::is_sanitized() ? 256 : 1024;
   return std::min<std::size_t>(most, static_cast<std::size_t>(kib_of("/proc/meminfo", "MemAvailable:")) / 1024 / 8);
 }
 
@@ -55,8 +55,7 @@ TEST(Large, AGigabyteInOneCallNeedsLittleMemoryBesideItself) {
   std::printf("beyond the data: client %ld KiB, server %ld KiB\n", client_beyond, worker_beyond);
   EXPECT_NE(out.find(" 0 words wrong"), std::string::npos) << out;
   EXPECT_GE(worker_beyond, 0) << "the buffer was not there";
-  const char* sanitizers = std::getenv("FARCL_SANITIZE");
-  if (sanitizers == nullptr || *sanitizers == '\0') { // a sanitizer's own memory is as large as the data
+  if (!test::is_sanitized()) { // a sanitizer's own memory is as large as the data
     EXPECT_LE(client_beyond, kMostBeyondKiB);
     EXPECT_LE(worker_beyond, kMostBeyondKiB);
   }

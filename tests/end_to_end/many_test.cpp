@@ -2,10 +2,10 @@
 // total rate and its shares are compared with one client's, measured in between, and printed as a table.
 #include "support/child_program.hpp"
 #include "support/private_server.hpp"
+#include "tests/sanitizer.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
@@ -25,11 +25,6 @@ constexpr std::size_t kMostPrivateKiB = 6 * 1024; ///< of an idle session's proc
 
 /// Many programs that start at once on few cores connect slowly.
 const std::map<std::string, std::string> kPatient{{"FARCL_CONNECT_TIMEOUT_MS", "20000"}};
-
-bool rates_say_something() {
-  const char* sanitizers = std::getenv("FARCL_SANITIZE");
-  return sanitizers == nullptr || *sanitizers == '\0';
-}
 
 struct Rates {
   std::vector<double> counts;
@@ -55,7 +50,7 @@ protected:
   /// `programs` of them, `threads` each, all in the same stretch of time.
   Rates run(int programs, int threads) {
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
-    const std::int64_t start_ms = now.count() + (rates_say_something() ? 150 + 100 * programs : 0);
+    const std::int64_t start_ms = now.count() + (test::is_sanitized() ? 0 : 150 + 100 * programs);
     std::vector<std::unique_ptr<ChildProgram>> children;
     for (int i = 0; i < programs; ++i) {
       children.push_back(std::make_unique<ChildProgram>(counting(threads, start_ms, kDurationMs), server.tcp_address(), kPatient));
@@ -88,7 +83,7 @@ protected:
       unfairness = many.unfairness();
       std::printf("| %s | %.0f per s | %.2f of one client's | most to least %.2f |\n", what, many.total() * 1000 / kDurationMs, ratio,
                   unfairness);
-      if (HasFailure() || !rates_say_something()) {
+      if (HasFailure() || test::is_sanitized()) {
         return;
       }
     }
@@ -116,7 +111,7 @@ std::size_t private_kib(pid_t pid) {
 }
 
 TEST_F(Many, SessionsThatAreOnlyOpen) {
-  const int idle_sessions = rates_say_something() ? 62 : 10; // with the two that run: 64
+  const int idle_sessions = test::is_sanitized() ? 10 : 62; // with the two that run: 64
   const double alone = run(1, 1).total();
   std::vector<std::unique_ptr<ChildProgram>> idle;
   for (int i = 0; i < idle_sessions; ++i) {
@@ -129,7 +124,7 @@ TEST_F(Many, SessionsThatAreOnlyOpen) {
   }
   std::printf("| an idle session | %zu KiB of its own |\n", most);
   EXPECT_GT(most, 0u);
-  if (!rates_say_something()) {
+  if (test::is_sanitized()) {
     return;
   }
   EXPECT_LE(most, kMostPrivateKiB);

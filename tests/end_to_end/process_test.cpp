@@ -1,9 +1,9 @@
 // What programs do with themselves: fork, leave without a word, close the loader, get Ctrl-C, print from kernels.
 #include "support/child_program.hpp"
 #include "support/private_server.hpp"
+#include "tests/sanitizer.hpp"
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -14,12 +14,6 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::HasSubstr;
-
-/// CTest says how the programs under test were built.
-bool drivers_are_sanitized() {
-  const char* sanitizers = std::getenv("FARCL_SANITIZE");
-  return sanitizers != nullptr && *sanitizers != '\0';
-}
 
 /// Processor time of all threads of a process, to the nanosecond.
 std::uint64_t processor_ns(pid_t pid) {
@@ -61,7 +55,7 @@ TEST_F(Processes, ForkBeforeTheFirstCall) {
 }
 
 TEST_F(Processes, PythonMultiprocessing) {
-  if (drivers_are_sanitized()) {
+  if (test::is_sanitized()) {
     GTEST_SKIP() << "a program without the sanitizer cannot load a driver with it";
   }
   const std::vector<std::string> command{
@@ -70,7 +64,7 @@ TEST_F(Processes, PythonMultiprocessing) {
 }
 
 TEST_F(Processes, ClosingTheLoaderWithWorkInFlight) {
-  if (drivers_are_sanitized()) {
+  if (test::is_sanitized()) {
     GTEST_SKIP() << "a program without the sanitizer cannot load a driver with it";
   }
   expect_clean(run_program({FARCL_DLCLOSE_PROGRAM}, server.tcp_address(), seconds(20)), "still here");
