@@ -55,12 +55,15 @@ struct AttachConnection {
   bool resumable = true;      ///< false: the session ends with this connection
   std::uint8_t stream = 0;    ///< the number of a further stream for bulk; 0: the stream of commands
   bool shared_memory = false; ///< the client takes it
+  bool encrypted = false;     ///< TLS follows the hello, with this key that is good for this connection only
+  std::array<std::uint8_t, 32> one_time_key{};
 
   static constexpr auto fields() {
     using T = AttachConnection;
     return std::tuple(field("session_number", &T::session_number), field("version_min", &T::version_min),
                       field("version_max", &T::version_max), field("resume", &T::resume), field("received", &T::received),
-                      field("resumable", &T::resumable), field("stream", &T::stream), field("shared_memory", &T::shared_memory));
+                      field("resumable", &T::resumable), field("stream", &T::stream), field("shared_memory", &T::shared_memory),
+                      field("encrypted", &T::encrypted), field("one_time_key", &T::one_time_key));
   }
 };
 

@@ -1,10 +1,10 @@
 #include "daemon/common/options.hpp"
 
+#include "farcl/base/numbers.hpp"
 #include "farcl/net/address.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <pwd.h>
@@ -26,12 +26,6 @@ inline constexpr std::uint32_t kMaxBuildSeconds = 3600; ///< as farcl-kc has it
 inline constexpr std::uint64_t kMinSessionMemoryBytes = 16u << 20;
 inline constexpr std::size_t kMaxDevices = 64;
 constexpr const char* kCompilerName = "farcl-kc";
-
-template <class Number>
-bool parse_number(std::string_view text, Number& value, int base = 10) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return !text.empty() && error == std::errc{} && end == text.data() + text.size();
-}
 
 tl::unexpected<Error> invalid(std::string message) { return fail(ErrorCode::kInvalid, std::move(message)); }
 
@@ -125,6 +119,9 @@ void define_options(CLI::App& app, Options& options, Texts& texts) {
       ->type_name("PATH[,mode=0660][,group=G]")
       ->expected(1)
       ->take_all();
+  app.add_option("--keys", options.keys_file,
+                 "Let in over TCP only who has a key of this file, and encrypt (farcl keygen makes keys); SIGHUP reads it again")
+      ->type_name("FILE");
   app.add_flag("--insecure", options.insecure,
                "Allow --listen on addresses that other machines can reach, although nothing checks who connects");
   app.add_flag("--stdio", options.stdio, "Serve one session on stdin and stdout (what ssh:// servers start), then exit");
@@ -208,6 +205,12 @@ Status understand(const Texts& texts, Options& options) {
   if (!options.stdio && options.listen.empty() && options.unix_sockets.empty()) {
     options.listen = {{"127.0.0.1", net::kDefaultPort}, {"::1", net::kDefaultPort}};
     options.default_listen = true;
+  }
+  if (options.insecure && !options.keys_file.empty()) {
+    return invalid("--insecure lets everybody in, --keys only who has a key; choose one of them");
+  }
+  if (options.stdio && !options.keys_file.empty()) {
+    return invalid("--stdio serves whom ssh has let in; it takes no --keys");
   }
   options.session_memory_bytes = default_session_memory();
   if (!texts.session_memory.empty()) {
@@ -307,30 +310,6 @@ Result<net::UnixListenAddress> parse_unix_address(std::string_view text) {
                    " bytes that a Unix socket can have");
   }
   return address;
-}
-
-Result<std::uint64_t> parse_bytes(std::string_view text) {
-  std::uint64_t factor = 1;
-  std::string_view digits = text;
-  if (!text.empty()) {
-    switch (text.back()) {
-    case 'k':
-    case 'K': factor = 1u << 10; break;
-    case 'm':
-    case 'M': factor = 1u << 20; break;
-    case 'g':
-    case 'G': factor = 1u << 30; break;
-    case 't':
-    case 'T': factor = 1ull << 40; break;
-    default: break;
-    }
-    digits = text.substr(0, text.size() - (factor == 1 ? 0 : 1));
-  }
-  std::uint64_t value = 0;
-  if (!parse_number(digits, value) || value > UINT64_MAX / factor) {
-    return invalid("'" + std::string(text) + "' is not a size like 65536, 512M or 4G");
-  }
-  return value * factor;
 }
 
 std::string to_text(const net::TcpListenAddress& address) {

@@ -19,6 +19,7 @@ struct Options {
   std::vector<net::UnixListenAddress> unix_sockets;
   bool default_listen = false; ///< `listen` is the default: an address that this machine lacks is no error
   bool insecure = false;
+  std::string keys_file; ///< empty: no keys
   bool stdio = false;
   bool print_ports = false;
   std::string devices = "cpu";
@@ -45,8 +46,6 @@ struct ParsedOptions {
 [[nodiscard]] Result<net::TcpListenAddress> parse_listen_address(std::string_view text);
 /// "PATH[,mode=0660][,group=NAME]".
 [[nodiscard]] Result<net::UnixListenAddress> parse_unix_address(std::string_view text);
-/// "65536", "512M", "4G".
-[[nodiscard]] Result<std::uint64_t> parse_bytes(std::string_view text);
 /// "127.0.0.1:32725", "[::1]:32725": as people write it in POCL_REMOTE_SERVERS.
 [[nodiscard]] std::string to_text(const net::TcpListenAddress& address);
 

@@ -48,11 +48,14 @@ Status check_exposure(const Options& options, Listening& listening) {
     if (net::is_loopback(address.host)) {
       continue;
     }
+    if (!options.keys_file.empty()) {
+      continue;
+    }
     if (!options.insecure) {
       return fail(ErrorCode::kRefused, "--listen " + to_text(address) +
-                                           " lets every machine that reaches it run programs here, and nothing checks who it is yet. "
-                                           "Leave it out and let clients come through ssh (POCL_REMOTE_SERVERS=ssh://this-host), or add "
-                                           "--insecure if you trust everybody on that network");
+                                           " would let every machine that reaches it run programs here. Make a key with "
+                                           "'farcl keygen --out FILE' and add --keys FILE, or leave --listen out and let clients come through "
+                                           "ssh (POCL_REMOTE_SERVERS=ssh://this-host), or add --insecure if you trust everybody on that network");
     }
     listening.exposed = true;
   }

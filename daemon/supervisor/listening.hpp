@@ -33,10 +33,10 @@ private:
 struct Listening {
   std::vector<ListeningSocket> sockets;
   std::vector<UnixSocketFile> files;
-  bool exposed = false; ///< other machines can reach it
+  bool exposed = false; ///< other machines can reach it, and need no key
 };
 
-/// Refuses addresses that other machines can reach unless --insecure is given (kRefused: a wrong command line).
+/// Refuses addresses that other machines can reach unless --keys or --insecure is given (kRefused: a wrong command line).
 [[nodiscard]] Result<Listening> open_listening(const Options& options, const Logger& logger);
 
 } // namespace farcl::daemon

@@ -34,14 +34,6 @@ std::string faulted_kernel(const WorkerPage& page) {
 }
 } // namespace
 
-bool same_secret(const SessionSecret& a, const SessionSecret& b) noexcept {
-  volatile std::uint8_t difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
-  }
-  return difference == 0;
-}
-
 std::string describe_running(const WorkerPage& page) {
   const auto running = read_running(page);
   if (running.empty()) {
@@ -79,9 +71,9 @@ void ObituaryTable::add(const protocol::SessionId& session, const SessionSecret&
   obituaries_.push_back({session, secret, std::move(sentence), now + keep_for_});
 }
 
-std::optional<std::string> ObituaryTable::find(const protocol::SessionId& session, const SessionSecret& secret, Clock::time_point now) {
+std::optional<std::string> ObituaryTable::find(const protocol::SessionId& session, const protocol::HelloBytes& hello, Clock::time_point now) {
   const auto found = std::find_if(obituaries_.begin(), obituaries_.end(), [&](const Obituary& one) { return one.session == session; });
-  if (found == obituaries_.end() || !same_secret(found->secret, secret) || found->forget_at <= now) {
+  if (found == obituaries_.end() || !net::proves_session(hello, found->secret) || found->forget_at <= now) {
     return std::nullopt;
   }
   return found->sentence;

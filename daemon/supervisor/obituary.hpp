@@ -3,6 +3,7 @@
 
 #include "daemon/common/worker_page.hpp"
 #include "daemon/supervisor/child_process.hpp"
+#include "farcl/net/hello_seal.hpp"
 #include "farcl/protocol/ids.hpp"
 
 #include <array>
@@ -14,10 +15,7 @@
 
 namespace farcl::daemon {
 
-using SessionSecret = std::array<std::uint8_t, 32>;
-
-/// Takes the same time wherever the difference is.
-[[nodiscard]] bool same_secret(const SessionSecret& a, const SessionSecret& b) noexcept;
+using net::SessionSecret;
 
 /// "kernel 'wild' crashed (segmentation fault)", "the session's process was killed (signal 9)": without a full stop.
 [[nodiscard]] std::string describe_death(const ChildEnd& end, const WorkerPage& page);
@@ -32,8 +30,8 @@ public:
 
   explicit ObituaryTable(std::chrono::seconds keep_for) : keep_for_(keep_for) {}
   void add(const protocol::SessionId& session, const SessionSecret& secret, std::string sentence, Clock::time_point now);
-  /// The sentence, if the session is known and the secret is its own.
-  [[nodiscard]] std::optional<std::string> find(const protocol::SessionId& session, const SessionSecret& secret, Clock::time_point now);
+  /// The sentence, if the session is known and the hello proves that it is its sender's own.
+  [[nodiscard]] std::optional<std::string> find(const protocol::SessionId& session, const protocol::HelloBytes& hello, Clock::time_point now);
 
 private:
   struct Obituary {

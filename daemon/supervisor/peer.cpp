@@ -1,5 +1,6 @@
 #include "daemon/supervisor/peer.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
 #include <netinet/in.h>
@@ -16,6 +17,18 @@ Peer describe_unix(int socket) {
   }
   return {"process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid), "user " + std::to_string(who.uid)};
 }
+
+std::string source_of(const in6_addr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IN6_IS_ADDR_V4MAPPED(&address) != 0) { // what comes to [::] by IPv4
+    ::inet_ntop(AF_INET, &address.s6_addr[12], text.data(), text.size());
+    return text.data();
+  }
+  in6_addr network = address; // whoever has one address of it can have them all
+  std::fill_n(&network.s6_addr[8], 8, std::uint8_t{0});
+  ::inet_ntop(AF_INET6, &network, text.data(), text.size());
+  return text.data();
+}
 } // namespace
 
 Peer describe_peer(int connected_socket) {
@@ -28,12 +41,12 @@ Peer describe_peer(int connected_socket) {
   if (address.ss_family == AF_INET) {
     const auto& v4 = reinterpret_cast<const sockaddr_in&>(address);
     ::inet_ntop(AF_INET, &v4.sin_addr, text.data(), text.size());
-    return {std::string(text.data()) + ":" + std::to_string(ntohs(v4.sin_port)), text.data()};
+    return {std::string(text.data()) + ":" + std::to_string(ntohs(v4.sin_port)), text.data(), true};
   }
   if (address.ss_family == AF_INET6) {
     const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
     ::inet_ntop(AF_INET6, &v6.sin6_addr, text.data(), text.size());
-    return {"[" + std::string(text.data()) + "]:" + std::to_string(ntohs(v6.sin6_port)), text.data()};
+    return {"[" + std::string(text.data()) + "]:" + std::to_string(ntohs(v6.sin6_port)), source_of(v6.sin6_addr), true};
   }
   return describe_unix(connected_socket);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <sys/socket.h>
 
 namespace farcl::daemon {
 
@@ -18,34 +17,18 @@ inline constexpr auto kRefillDelay = 20ms;   ///< lets the session that took the
 inline constexpr auto kFirstReservePause = 500ms;
 inline constexpr EventLoop::Clock::duration kLongestReservePause = 30s;
 inline constexpr auto kRememberTheDead = 60s; ///< beyond the resume time
-inline constexpr auto kResumeDelay = 5ms;
-inline constexpr std::size_t kParkedPerWorker = 8;
+inline constexpr auto kDismissalGrace = 2s; ///< between telling a session that its key is no longer good and its end
 inline constexpr std::string_view kObituaryEnd = "; the session was ended";
-
-bool is_new(const protocol::Hello& hello) { return hello.session == protocol::SessionId{}; }
-
-AttachConnection attach_message(const protocol::Hello& hello, std::uint64_t session_number) {
-  AttachConnection message;
-  message.session_number = session_number;
-  message.version_min = hello.version_min;
-  message.version_max = hello.version_max;
-  message.resume = !is_new(hello);
-  message.received = hello.received;
-  message.stream = hello.stream_number;
-  message.shared_memory = (hello.capabilities & protocol::kTakesSharedMemory) != 0;
-  return message;
-}
 
 std::uint32_t spin_permits(std::uint32_t cores) {
   return std::clamp<std::uint32_t>(cores - std::min(cores, 1u), 1, static_cast<std::uint32_t>(kMaxSpinPermits));
 }
 
-std::string name_of(const WorkerProcess& worker) { return "session " + std::to_string(worker.session_number) + " of " + worker.peer; }
 } // namespace
 
 Sessions::Sessions(EventLoop& loop, const Logger& logger, RateLimitedLog& stranger_log, const WorkerSettings& settings,
-                   CompileService& compiler, Hooks hooks)
-    : loop_(loop), logger_(logger), stranger_log_(stranger_log), settings_(settings), compiler_(compiler), hooks_(std::move(hooks)),
+                   CompileService& compiler, Gatekeeper& gatekeeper, Hooks hooks)
+    : loop_(loop), logger_(logger), stranger_log_(stranger_log), settings_(settings), compiler_(compiler), gatekeeper_(gatekeeper), hooks_(std::move(hooks)),
       obituaries_(std::chrono::seconds(settings.options.resume_seconds) + kRememberTheDead) {}
 
 Sessions::~Sessions() {
@@ -73,128 +56,13 @@ Status Sessions::start() {
   return {};
 }
 
-// --- connections ------------------------------------------------------------------------------------------------------
-
-void Sessions::take(HelloTable::Arrival arrival) {
-  const auto hello = protocol::decode_hello(arrival.bytes);
-  if (!hello) {
-    return refuse(arrival, protocol::HelloStatus::kRefused, "the hello makes no sense: " + hello.error().message);
-  }
-  if (hello->version_min > protocol::kVersion || hello->version_max < protocol::kVersion) {
-    return refuse(arrival, protocol::HelloStatus::kBadVersion,
-                  "this server speaks version " + std::to_string(protocol::kVersion) + " of FarCL's protocol, the client " +
-                      std::to_string(hello->version_min) + " to " + std::to_string(hello->version_max));
-  }
-  if (ending_) {
-    return refuse(arrival, protocol::HelloStatus::kRefused, "the server is about to end");
-  }
-  is_new(*hello) ? open(arrival, *hello) : resume(arrival, *hello);
-}
-
-void Sessions::refuse(const HelloTable::Arrival& arrival, protocol::HelloStatus status, std::string text) {
-  protocol::HelloReply reply;
-  reply.status = status;
-  reply.text = std::move(text);
-  if (status != protocol::HelloStatus::kObituary) { // an obituary has had its line when the worker died
-    stranger_log_.write(LogLevel::kInfo, "refused " + arrival.peer.text + ": " + reply.text);
-  }
-  const auto bytes = protocol::encode_hello_reply(reply);
-  // A fresh connection has room for so little; if not, closing says enough.
-  static_cast<void>(::send(arrival.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL));
-}
-
-void Sessions::open(HelloTable::Arrival& arrival, const protocol::Hello& hello) {
-  const std::uint32_t limit = settings_.options.max_sessions;
-  if (open_sessions() >= limit) {
-    return refuse(arrival, protocol::HelloStatus::kTooMany,
-                  "the server has its limit of " + std::to_string(limit) + " sessions; try again later (--max-sessions raises it)");
-  }
-  auto worker = worker_for_new_session();
-  if (!worker) {
-    logger_.error("no session for " + arrival.peer.text + ": " + worker.error().message);
-    return refuse(arrival, protocol::HelloStatus::kRefused, "the server could not start a session: " + worker.error().message);
-  }
-  const int fd = arrival.socket.get();
-  if (auto status = attach_first(**worker, hello, {&fd, 1}, arrival.peer.text); !status) {
-    refuse(arrival, protocol::HelloStatus::kRefused, "the server could not start a session: " + status.error().message);
-  }
-}
-
-Status Sessions::open_on_pipes(const protocol::HelloBytes& bytes, const std::string& peer, UniqueFd read_end, UniqueFd write_end) {
-  const auto hello = protocol::decode_hello(bytes);
-  if (!hello) {
-    return fail(ErrorCode::kInvalid, hello.error().message);
-  }
-  if (!is_new(*hello)) {
-    return fail(ErrorCode::kInvalid, "a session on stdin and stdout cannot be resumed");
-  }
-  auto worker = worker_for_new_session();
-  if (!worker) {
-    return pass_on(std::move(worker));
-  }
-  const int fds[] = {read_end.get(), write_end.get()};
-  return attach_first(**worker, *hello, fds, peer);
-}
-
-Status Sessions::attach_first(WorkerProcess& worker, const protocol::Hello& hello, std::span<const int> fds, const std::string& peer) {
-  AttachConnection message = attach_message(hello, last_session_ + 1);
-  message.resumable = fds.size() == 1 && settings_.options.resume_seconds != 0;
-  if (auto status = worker.attach(message, fds); !status) {
-    worker.kill("it took no connection: " + status.error().message);
-    return status;
-  }
-  worker.session_number = ++last_session_;
-  worker.peer = peer;
-  logger_.info("session " + std::to_string(worker.session_number) + " started for " + peer);
-  look_after_later();
-  return {};
-}
-
-void Sessions::resume(HelloTable::Arrival& arrival, const protocol::Hello& hello) {
-  const auto found = std::find_if(workers_.begin(), workers_.end(), [&](const auto& entry) {
-    return entry.second->serves() && entry.second->session() == hello.session && same_secret(entry.second->secret(), hello.proof);
-  });
-  if (found == workers_.end()) {
-    if (auto sentence = obituaries_.find(hello.session, hello.proof, ObituaryTable::Clock::now())) {
-      return refuse(arrival, protocol::HelloStatus::kObituary, std::move(*sentence));
-    }
-    return refuse(arrival, protocol::HelloStatus::kUnknownSession,
-                  "the session is not known here; it may have been freed after " + std::to_string(settings_.options.resume_seconds) +
-                      " s without a connection, or the server was started anew");
-  }
-  const std::uint32_t number = found->first;
-  if (parked_.count(number) < kParkedPerWorker) { // more at once is no client of ours
-    parked_.emplace(number, std::move(arrival));
-    loop_.run_after(kResumeDelay, [this, number] { resume_parked(number); });
-  }
-}
-
-/// A dying worker's sockets close a moment before its death can be seen. So a client that comes back waits for that moment: it
-/// gets the obituary then, and not a connection that a dead worker will never take.
-void Sessions::resume_parked(std::uint32_t number) {
-  const auto found = workers_.find(number);
-  for (auto at = parked_.lower_bound(number); found != workers_.end() && at != parked_.end() && at->first == number;) {
-    WorkerProcess& worker = *found->second;
-    const HelloTable::Arrival& arrival = at->second;
-    const int fd = arrival.socket.get();
-    const auto status = worker.attach(attach_message(protocol::decode_hello(arrival.bytes).value(), worker.session_number), {&fd, 1});
-    if (!status && status.error().code == ErrorCode::kClosed) {
-      return; // dying: on_worker_end answers
-    }
-    if (status) {
-      const bool further = protocol::decode_hello(arrival.bytes)->stream == protocol::StreamKind::kBulk;
-      logger_.info("session " + std::to_string(worker.session_number) + (further ? " gets a stream for bulk from " : " resumed by ") +
-                   arrival.peer.text);
-    } else { // closed without an answer: the client tries again within its time
-      stranger_log_.write(LogLevel::kWarn, name_of(worker) + " could not be resumed: " + status.error().message);
-    }
-    at = parked_.erase(at);
-  }
-}
-
-std::size_t Sessions::open_sessions() const {
-  return static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(),
-                                                [](const auto& entry) { return entry.second->serves() && !entry.second->is_over(); }));
+/// Of one key, or all.
+std::size_t Sessions::open_sessions(const net::Key* of) const {
+  return static_cast<std::size_t>(std::count_if(workers_.begin(), workers_.end(), [of](const auto& entry) {
+    const WorkerProcess& worker = *entry.second;
+    const bool counts = of == nullptr || (worker.key != nullptr && worker.key->id == of->id);
+    return counts && worker.serves() && !worker.is_over();
+  }));
 }
 
 // --- workers ----------------------------------------------------------------------------------------------------------
@@ -263,7 +131,7 @@ void Sessions::replace_compile_service() {
     }
     const int fd = connection->get();
     if (!worker->is_over() && !worker->send(ReplaceCompileService{}, {&fd, 1})) {
-      logger_.warn(worker->serves() ? name_of(*worker) + " does not react" : "the worker in reserve does not react");
+      logger_.warn(worker->serves() ? worker->name() + " does not react" : "the worker in reserve does not react");
     }
   }
 }
@@ -305,7 +173,7 @@ void Sessions::on_worker_end(std::uint32_t number) {
   }
   workers_.erase(found);
   while (auto parked = parked_.extract(number)) {
-    take(std::move(parked.mapped()));
+    let_in(std::move(parked.mapped()));
   }
   if (served && hooks_.on_session_end) {
     hooks_.on_session_end(well);
@@ -324,19 +192,21 @@ bool Sessions::report_end(WorkerProcess& worker, const ChildEnd& end) {
     logger_.error("a worker in reserve died: " + worker.killed_because().value_or(describe_death(end, worker.page())));
     return false;
   }
-  if (worker.ended() && !worker.ended()->failed) {
+  if (worker.ended() && !worker.ended()->failed && !worker.dismissed_because) {
     report_orderly_end(worker, end);
     return true;
   }
   std::string sentence;
-  if (worker.killed_because()) {
+  if (worker.dismissed_because) {
+    sentence = *worker.dismissed_because;
+  } else if (worker.killed_because()) {
     sentence = *worker.killed_because();
   } else if (worker.ended()) {
     sentence = clean_text(worker.ended()->reason, protocol::kMaxSentenceBytes);
   } else {
     sentence = describe_death(end, worker.page());
   }
-  logger_.warn(name_of(worker) + " was ended: " + sentence);
+  logger_.warn(worker.name() + " was ended: " + sentence);
   obituaries_.add(worker.session(), worker.secret(),
                   sentence.substr(0, protocol::kHelloTextBytes - kObituaryEnd.size()) + std::string(kObituaryEnd),
                   ObituaryTable::Clock::now());
@@ -344,7 +214,7 @@ bool Sessions::report_end(WorkerProcess& worker, const ChildEnd& end) {
 }
 
 void Sessions::report_orderly_end(const WorkerProcess& worker, const ChildEnd& end) {
-  std::string line = name_of(worker) + " ended: " + clean_text(worker.ended()->reason, protocol::kMaxSentenceBytes);
+  std::string line = worker.name() + " ended: " + clean_text(worker.ended()->reason, protocol::kMaxSentenceBytes);
   if (worker.killed_because()) {
     logger_.warn(line + "; " + *worker.killed_because());
   } else if (end.by_signal || end.value != 0) {
@@ -380,6 +250,7 @@ void Sessions::look_after_workers() {
 }
 
 void Sessions::look_after(WorkerProcess& worker, EventLoop::Clock::time_point now) {
+  dismiss_without_key(worker);
   if (const auto since = worker.ending_since(now); since && now - *since >= kEndingGrace) {
     const std::string running = describe_running(worker.page());
     return worker.kill((running.empty() ? std::string("its process") : running) + " did not end after its client had gone");
@@ -395,6 +266,35 @@ void Sessions::look_after(WorkerProcess& worker, EventLoop::Clock::time_point no
                          std::to_string(settings_.options.kernel_seconds));
     }
   }
+}
+
+void Sessions::reload_keys() {
+  if (auto status = gatekeeper_.keys().reload(); !status) {
+    return logger_.error("the keys are as before: " + status.error().message);
+  }
+  logger_.info(std::to_string(gatekeeper_.keys().size()) + " keys from " + gatekeeper_.keys().path());
+  for (const auto& [number, worker] : workers_) {
+    dismiss_without_key(*worker);
+  }
+}
+
+/// A session ends with its key: its client is told, and hears it again if it comes back.
+void Sessions::dismiss_without_key(WorkerProcess& worker) {
+  if (worker.key == nullptr || worker.is_over() || worker.dismissed_because) {
+    return;
+  }
+  worker.dismissed_because = gatekeeper_.keys().objection(*worker.key, seconds_since_1970());
+  if (!worker.dismissed_because) {
+    return;
+  }
+  if (!worker.send(EndSession{*worker.dismissed_because})) {
+    return worker.kill(*worker.dismissed_because);
+  }
+  loop_.run_after(kDismissalGrace, [this, number = worker.number()] {
+    if (const auto found = workers_.find(number); found != workers_.end()) {
+      found->second->kill(*found->second->dismissed_because);
+    }
+  });
 }
 
 void Sessions::end_all(const std::string& sentence) {

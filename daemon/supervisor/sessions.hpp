@@ -6,6 +6,7 @@
 
 #include "daemon/supervisor/compile_service.hpp"
 #include "daemon/supervisor/event_loop.hpp"
+#include "daemon/supervisor/gatekeeper.hpp"
 #include "daemon/supervisor/hello_table.hpp"
 #include "daemon/supervisor/obituary.hpp"
 #include "daemon/supervisor/rate_limit.hpp"
@@ -25,7 +26,7 @@ public:
   };
 
   Sessions(EventLoop& loop, const Logger& logger, RateLimitedLog& stranger_log, const WorkerSettings& settings, CompileService& compiler,
-           Hooks hooks);
+           Gatekeeper& gatekeeper, Hooks hooks);
   Sessions(const Sessions&) = delete;
   Sessions& operator=(const Sessions&) = delete;
   ~Sessions();
@@ -38,18 +39,36 @@ public:
   Status open_on_pipes(const protocol::HelloBytes& bytes, const std::string& peer, UniqueFd read_end, UniqueFd write_end);
   /// The compile service runs again: every worker gets a new connection.
   void replace_compile_service();
+  /// Reads the keys again; sessions whose key is no longer good end.
+  void reload_keys();
   /// Asks all to end; who has not in kEndGrace is killed.
   void end_all(const std::string& sentence);
 
 private:
   using Workers = std::map<std::uint32_t, std::unique_ptr<WorkerProcess>>;
 
-  void open(HelloTable::Arrival& arrival, const protocol::Hello& hello);
-  void resume(HelloTable::Arrival& arrival, const protocol::Hello& hello);
-  void refuse(const HelloTable::Arrival& arrival, protocol::HelloStatus status, std::string text);
+  /// A connection whose hello was understood, and which may come in.
+  struct Caller {
+    HelloTable::Arrival arrival;
+    protocol::Hello hello;
+    Admission admission;
+  };
+
+  // arrivals.cpp: how connections come to sessions
+  void let_in(Caller caller);
+  void open(const Caller& caller);
+  void resume(Caller caller);
+  void refuse(HelloTable::Arrival arrival, Refusal refusal);
+  void refuse(const Caller& caller, protocol::HelloStatus status, std::string text);
+  void answer_with_refusal(const HelloTable::Arrival& arrival, const Refusal& refusal);
   void resume_parked(std::uint32_t number);
   Result<WorkerProcess*> worker_for_new_session();
-  Status attach_first(WorkerProcess& worker, const protocol::Hello& hello, std::span<const int> fds, const std::string& peer);
+  Status attach_first(WorkerProcess& worker, const protocol::Hello& hello, const Admission& admission, std::span<const int> fds,
+                      const std::string& peer);
+  [[nodiscard]] std::optional<std::string> too_many(const Admission& admission) const;
+  [[nodiscard]] WorkerProcess* find_session(const Caller& caller) const;
+
+  // sessions.cpp
 
   Result<WorkerProcess*> start_worker();
   void refill_reserve_after(EventLoop::Clock::duration delay);
@@ -60,18 +79,21 @@ private:
   void look_after_later();
   void look_after_workers();
   void look_after(WorkerProcess& worker, EventLoop::Clock::time_point now);
-  [[nodiscard]] std::size_t open_sessions() const;
+  void dismiss_without_key(WorkerProcess& worker);
+  [[nodiscard]] std::size_t open_sessions(const net::Key* of = nullptr) const;
 
   EventLoop& loop_;
   const Logger& logger_;
   RateLimitedLog& stranger_log_;
   WorkerSettings settings_;
   CompileService& compiler_;
+  Gatekeeper& gatekeeper_;
   Hooks hooks_;
   SharedPage<SpinPermits> permits_;
   Workers workers_; ///< all processes, by number: sessions, those that end, and the reserve
   WorkerProcess* reserve_ = nullptr;
-  std::multimap<std::uint32_t, HelloTable::Arrival> parked_; ///< clients that came back, by the worker's number
+  std::multimap<std::uint32_t, Caller> parked_; ///< clients that came back, by the worker's number
+  std::size_t held_back_ = 0;                   ///< refusals that wait until they are heard
   ObituaryTable obituaries_;
   std::uint32_t last_worker_ = 0;
   std::uint64_t last_session_ = 0;

@@ -61,10 +61,10 @@ Result<UniqueFd> take_signals() {
 
 class Supervisor {
 public:
-  Supervisor(const Options& options, EventLoop& loop, const Logger& logger, Listening listening)
-      : options_(options), loop_(loop), logger_(logger), stranger_log_(logger), listening_(std::move(listening)),
+  Supervisor(const Options& options, EventLoop& loop, const Logger& logger, Listening listening, KeyRing keys)
+      : options_(options), loop_(loop), logger_(logger), stranger_log_(logger), listening_(std::move(listening)), gatekeeper_(std::move(keys)),
         compiler_(loop, logger, options, [this] { sessions_.replace_compile_service(); }),
-        sessions_(loop, logger, stranger_log_, {options, usable_cores(), listening_.exposed}, compiler_,
+        sessions_(loop, logger, stranger_log_, {options, usable_cores(), listening_.exposed}, compiler_, gatekeeper_,
                   {[this](bool well) { on_session_end(well); }, [this] { loop_.stop(); }}),
         hellos_(
             loop, kHelloTimeLimit, [this](HelloTable::Arrival arrival) { sessions_.take(std::move(arrival)); },
@@ -90,6 +90,7 @@ private:
   Listening listening_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   UniqueFd signals_;
+  Gatekeeper gatekeeper_;
   CompileService compiler_;
   Sessions sessions_;
   HelloTable hellos_;
@@ -138,6 +139,9 @@ Status Supervisor::start_listening() {
     }
     logger_.info("listening on " + socket.address);
   }
+  if (gatekeeper_.keys().is_used()) {
+    logger_.info(std::to_string(gatekeeper_.keys().size()) + " keys from " + options_.keys_file);
+  }
   shout_about_insecurity();
   announce();
   return {};
@@ -174,6 +178,9 @@ void Supervisor::on_signal() {
   signalfd_siginfo info{};
   if (::read(signals_.get(), &info, sizeof info) != sizeof info) {
     return;
+  }
+  if (info.ssi_signo == SIGHUP && gatekeeper_.keys().is_used() && !ending_) {
+    return sessions_.reload_keys();
   }
   if (ending_) {
     loop_.stop(); // asked twice: at once. What is left dies with this process.
@@ -212,11 +219,15 @@ int run_supervisor(const Options& options) {
   const Logger logger("farcld", "supervisor", options.log_level);
   raise_descriptor_limit();
   auto loop = EventLoop::create();
+  auto keys = options.keys_file.empty() ? Result<KeyRing>(KeyRing()) : KeyRing::open(options.keys_file);
+  if (!keys) {
+    return report(keys.error());
+  }
   auto listening = open_listening(options, logger);
   if (!loop || !listening) {
     return report(loop ? listening.error() : loop.error());
   }
-  Supervisor supervisor(options, **loop, logger, std::move(*listening));
+  Supervisor supervisor(options, **loop, logger, std::move(*listening), std::move(*keys));
   if (auto status = supervisor.start(); !status) {
     return report(status.error());
   }

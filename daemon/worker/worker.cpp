@@ -4,6 +4,7 @@
 #include "daemon/common/control_messages.hpp"
 #include "daemon/session/session.hpp"
 #include "daemon/worker/fault_handler.hpp"
+#include "daemon/worker/handshakes.hpp"
 #include "farcl/base/config.hpp"
 #include "farcl/base/trace.hpp"
 #include "farcl/net/accept.hpp"
@@ -87,6 +88,7 @@ struct Worker {
   CpuBackend backend;
   Session session;
   std::shared_ptr<SharedArena> arena; ///< made by the control thread; the session thread uses it
+  Handshakes handshakes;
 
   void take(StartWorker, std::vector<UniqueFd>) {} // was the first message; a second one means nothing
   void take(EndSession message, std::vector<UniqueFd>) { session.end(std::move(message.sentence)); }
@@ -97,6 +99,7 @@ struct Worker {
   }
   void take(AttachConnection message, std::vector<UniqueFd> fds);
   Result<net::TransportPtr> adopt(UniqueFd socket, bool shared_memory, Attachment& attachment);
+  void attach(Result<net::TransportPtr> transport, Attachment attachment);
   void read_control();
 };
 
@@ -119,27 +122,35 @@ Result<net::TransportPtr> Worker::adopt(UniqueFd socket, bool shared_memory, Att
 
 void Worker::take(AttachConnection message, std::vector<UniqueFd> fds) {
   Attachment attachment;
-  if (fds.size() == 2) {
-    attachment.transport = net::adopt_pipes(std::move(fds[0]), std::move(fds[1]));
-  } else if (fds.size() == 1) {
-    auto transport = adopt(std::move(fds[0]), message.shared_memory, attachment);
-    if (!transport) {
-      log.warn("a connection that cannot be used: " + transport.error().message);
-      if (!message.resume) {
-        session.end("its first connection could not be used");
-      }
-      return;
-    }
-    attachment.transport = std::move(*transport);
-  } else {
-    return;
-  }
   attachment.version_min = message.version_min;
   attachment.version_max = message.version_max;
   attachment.resume = message.resume;
   attachment.received = message.received;
   attachment.resumable = message.resumable;
   attachment.stream = std::min(message.stream, protocol::kMaxBulkStreams);
+  if (fds.size() == 2) {
+    attach(net::adopt_pipes(std::move(fds[0]), std::move(fds[1])), std::move(attachment));
+  } else if (fds.size() == 1 && message.encrypted) {
+    auto later = std::make_shared<Attachment>(std::move(attachment));
+    handshakes.start(std::move(fds[0]), net::Secret(message.one_time_key),
+                     [this, later](Result<net::TransportPtr> transport) { attach(std::move(transport), std::move(*later)); });
+  } else if (fds.size() == 1) {
+    auto transport = adopt(std::move(fds[0]), message.shared_memory, attachment);
+    attach(std::move(transport), std::move(attachment));
+  }
+}
+
+/// The control thread, or that of a handshake.
+void Worker::attach(Result<net::TransportPtr> transport, Attachment attachment) {
+  if (!transport) {
+    // Anybody can send a copy of a hello again, so that a further connection fails is no news.
+    log.write(attachment.resume ? LogLevel::kDebug : LogLevel::kWarn, "a connection that cannot be used: " + transport.error().message);
+    if (!attachment.resume) {
+      session.end("its first connection could not be used");
+    }
+    return;
+  }
+  attachment.transport = std::move(*transport);
   start.page->set_state(WorkerState::kServing);
   session.attach(std::move(attachment));
 }

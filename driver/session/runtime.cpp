@@ -35,12 +35,12 @@ void after_fork_in_child() {
 }
 
 net::Connector default_connector(const net::ServerAddress& address, const Config& config) {
-  net::ConnectOptions options;
-  options.timeout = std::chrono::milliseconds(config.connect_timeout_ms);
-  options.shared_memory = config.shared_memory != 0;
-  options.ssh_command = config.ssh;
-  options.ssh_daemon = config.ssh_daemon;
-  return [address, options](const protocol::Hello& hello) { return net::connect(address, hello, options); };
+  // The key is read once: a session stays with the one that it began with.
+  auto options = net::connect_options(config, address);
+  if (!options) {
+    return [error = std::move(options).error()](const protocol::Hello&) -> Result<net::Connection> { return tl::unexpected<Error>(error); };
+  }
+  return [address, options = std::move(*options)](const protocol::Hello& hello) { return net::connect(address, hello, options); };
 }
 
 /// Names of this machine: devices behind them need no " @ host" as long as there is one server.
@@ -154,6 +154,9 @@ void Runtime::connect_all(State& state) {
     if (!attempt.session) {
       warn_user("server " + attempt.address.text + ": " + attempt.session.error().message);
       continue;
+    }
+    if ((*attempt.session)->server_info().insecure) {
+      warn_user("server " + attempt.address.text + " is INSECURE: anybody who reaches it can run code there, and read what passes on the way");
     }
     if (platform == nullptr) {
       platform = Platform::create();

@@ -7,7 +7,7 @@ namespace farcl::protocol {
 
 namespace {
 // Both layouts: magic[8], version_min u16, version_max u16, kind or status u8, stream number u8 and capabilities u8 (hello), 1 byte zero,
-// session[16], secret[32], received u64; then zeros (hello) or text length u32 and text (reply).
+// session[16], secret[32], received u64; then key[16], nonce[32], 8 bytes zero (hello) or text length u32 and text (reply); mac[32].
 constexpr std::size_t kVersionMinAt = 8;
 constexpr std::size_t kVersionMaxAt = 10;
 constexpr std::size_t kKindAt = 12;
@@ -16,9 +16,22 @@ constexpr std::size_t kCapabilitiesAt = 14;
 constexpr std::size_t kSessionAt = 16;
 constexpr std::size_t kSecretAt = 32;
 constexpr std::size_t kReceivedAt = 64;
+constexpr std::size_t kKeyAt = 72;
+constexpr std::size_t kNonceAt = 88;
 constexpr std::size_t kTextLengthAt = 72;
 constexpr std::size_t kTextAt = 76;
-static_assert(kTextAt + kHelloTextBytes <= kHelloReplyBytes && kReceivedAt + 8 <= kHelloBytes);
+static_assert(kSecretAt == kHelloProofAt);
+static_assert(kNonceAt + sizeof(HelloNonce) <= kHelloMacAt && kHelloMacAt + kMacBytes == kHelloBytes);
+static_assert(kTextAt + kHelloTextBytes <= kHelloReplyMacAt && kHelloReplyMacAt + kMacBytes == kHelloReplyBytes);
+
+template <class Array>
+void store(const Array& from, std::byte* to) {
+  std::memcpy(to, from.data(), from.size());
+}
+template <class Array>
+void load(const std::byte* from, Array& to) {
+  std::memcpy(to.data(), from, to.size());
+}
 
 template <class Bytes, class Message>
 Bytes encode_common(const Message& message, std::uint8_t kind, const std::array<std::uint8_t, 32>& secret) {
@@ -54,6 +67,9 @@ HelloBytes encode_hello(const Hello& hello) {
   auto out = encode_common<HelloBytes>(hello, static_cast<std::uint8_t>(hello.stream), hello.proof);
   out[kStreamNumberAt] = static_cast<std::byte>(hello.stream_number);
   out[kCapabilitiesAt] = static_cast<std::byte>(hello.capabilities);
+  store(hello.key, out.data() + kKeyAt);
+  store(hello.nonce, out.data() + kNonceAt);
+  store(hello.mac, out.data() + kHelloMacAt);
   return out;
 }
 
@@ -64,6 +80,9 @@ Result<Hello> decode_hello(std::span<const std::byte, kHelloBytes> bytes) {
   }
   hello.stream = static_cast<StreamKind>(bytes[kKindAt]);
   hello.capabilities = static_cast<std::uint8_t>(bytes[kCapabilitiesAt]);
+  load(bytes.data() + kKeyAt, hello.key);
+  load(bytes.data() + kNonceAt, hello.nonce);
+  load(bytes.data() + kHelloMacAt, hello.mac);
   if (!is_known(hello.stream)) {
     return fail(ErrorCode::kInvalid, "an unknown kind of stream");
   }
@@ -81,6 +100,7 @@ HelloReplyBytes encode_hello_reply(const HelloReply& reply) {
   const auto length = static_cast<std::uint32_t>(std::min(reply.text.size(), kHelloTextBytes));
   std::memcpy(out.data() + kTextLengthAt, &length, 4);
   std::memcpy(out.data() + kTextAt, reply.text.data(), length);
+  store(reply.mac, out.data() + kHelloReplyMacAt);
   return out;
 }
 
@@ -96,6 +116,7 @@ Result<HelloReply> decode_hello_reply(std::span<const std::byte, kHelloReplyByte
     return fail(ErrorCode::kInvalid, "a malformed answer to the hello");
   }
   reply.text.assign(reinterpret_cast<const char*>(bytes.data() + kTextAt), length);
+  load(bytes.data() + kHelloReplyMacAt, reply.mac);
   return reply;
 }
 

@@ -6,7 +6,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/targets.sh" "$1"
 target=$1 sources=$2 work=$3/$1
-packages=(clinfo ocl-icd-libopencl1 opencl-c-headers libspdlog-dev libspdlog1.10 libfmt-dev libfmt9 libexpected-dev libasio-dev)
+packages=(clinfo ocl-icd-libopencl1 opencl-c-headers libspdlog-dev libspdlog1.10 libfmt-dev libfmt9 libexpected-dev libasio-dev libssl-dev)
 "$here/fetch_packages.sh" "$architecture" "$work" "${packages[@]}"
 cmake -S "$sources" -B "$work/build" -G Ninja --toolchain "$sources/cmake/toolchains/$target.cmake" \
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-O0 -Wno-psabi" -DFARCL_CROSS_ROOT="$work/root" \

@@ -63,6 +63,12 @@ class CheckIncludes(unittest.TestCase):
     def test_asio_stays_in_the_network_sources(self):
         self.assert_forbidden("lib/net/include/farcl/net/a.hpp", "#include <asio/ip/tcp.hpp>\n")
 
+    def test_openssl_stays_in_the_network_sources(self):
+        for name in ("lib/net/include/farcl/net/a.hpp", "daemon/supervisor/b.cpp", "driver/c.cpp", "tests/net/d.cpp"):
+            with self.subTest(name):
+                self.assert_forbidden(name, "#include <openssl/ssl.h>\n")
+                self.plant(name, "")
+
     def test_protocol_knows_no_socket(self):
         self.assert_forbidden("protocol/src/a.cpp", "#include <sys/socket.h>\n")
 

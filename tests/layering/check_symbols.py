@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-FORBIDDEN_LIBRARIES = re.compile(r"LLVM|clang|lld|OpenCL\.so|farcl(?!\.so)", re.IGNORECASE)
+FORBIDDEN_LIBRARIES = re.compile(r"LLVM|clang|lld|OpenCL\.so|libssl|libcrypto|farcl(?!\.so)", re.IGNORECASE)
 
 
 def output_of(*command):

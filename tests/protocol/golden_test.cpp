@@ -85,9 +85,12 @@ TEST(Golden, HelloAndReply) {
   reply.text = "your worker has died";
   for (std::size_t i = 0; i < 16; ++i) {
     hello.session[i] = reply.session[i] = static_cast<std::uint8_t>(0xa0 + i);
+    hello.key[i] = static_cast<std::uint8_t>(0xe0 + i);
   }
   for (std::size_t i = 0; i < 32; ++i) {
     hello.proof[i] = reply.secret[i] = static_cast<std::uint8_t>(0xc0 + i);
+    hello.nonce[i] = static_cast<std::uint8_t>(0x40 + i);
+    hello.mac[i] = reply.mac[i] = static_cast<std::uint8_t>(0x80 + i);
   }
   expect_golden("Hello", "the client's first bytes", "hello", protocol::encode_hello(hello));
   expect_golden("HelloReply", "the server's first bytes", "hello reply", protocol::encode_hello_reply(reply));

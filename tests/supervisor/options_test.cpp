@@ -1,4 +1,5 @@
 #include "daemon/common/options.hpp"
+#include "farcl/base/numbers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,6 +14,7 @@ inline constexpr int kExitUsage = 2;
 void add_run_command(CLI::App& app, const std::vector<std::string>& program, int& exit_code);
 void add_list_command(CLI::App& app, int& exit_code);
 void add_bench_command(CLI::App& app, int& exit_code);
+void add_keygen_command(CLI::App& app, int& exit_code);
 void add_help_command(CLI::App& app, int& exit_code);
 void add_version_command(CLI::App& app, int& exit_code);
 

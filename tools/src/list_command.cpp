@@ -70,14 +70,10 @@ int list(const std::vector<std::string>& names, bool as_json) {
     }
   }
   const net::ServerList list = net::parse_server_list(text);
-  net::ConnectOptions connect;
-  connect.timeout = std::chrono::milliseconds(config.connect_timeout_ms);
-  connect.ssh_command = config.ssh;
-  connect.ssh_daemon = config.ssh_daemon;
 
   std::vector<std::future<ServerReport>> probes; // at the same time: a dead server costs one time-out, not one each
   for (const net::ServerAddress& address : list.servers) {
-    probes.push_back(std::async(std::launch::async, [&address, &connect] { return probe_server(address, connect); }));
+    probes.push_back(std::async(std::launch::async, [&address, &config] { return probe_server(address, config); }));
   }
   json all{{"servers", json::array()}, {"complaints", list.complaints}};
   bool every_one = list.complaints.empty();

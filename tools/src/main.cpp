@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
   farcl::tools::add_run_command(app, program, exit_code);
   farcl::tools::add_list_command(app, exit_code);
   farcl::tools::add_bench_command(app, exit_code);
+  farcl::tools::add_keygen_command(app, exit_code);
   farcl::tools::add_help_command(app, exit_code);
   farcl::tools::add_version_command(app, exit_code);
   std::reverse(arguments.begin(), arguments.end()); // what CLI11 asks for

@@ -147,10 +147,15 @@ std::string refusal(const protocol::HelloReply& reply) {
 }
 } // namespace
 
-ServerReport probe_server(const net::ServerAddress& address, const net::ConnectOptions& options) {
+ServerReport probe_server(const net::ServerAddress& address, const Config& config) {
   ServerReport report;
   report.address = address.text;
-  auto connection = net::connect(address, protocol::Hello{}, options);
+  auto options = net::connect_options(config, address);
+  if (!options) {
+    report.error = options.error().message;
+    return report;
+  }
+  auto connection = net::connect(address, protocol::Hello{}, *options);
   if (!connection) {
     report.error = connection.error().message;
     return report;
@@ -160,7 +165,7 @@ ServerReport probe_server(const net::ServerAddress& address, const net::ConnectO
     report.error = refusal(connection->reply);
     return report;
   }
-  Probe probe(std::move(*connection), Clock::now() + options.timeout);
+  Probe probe(std::move(*connection), Clock::now() + options->timeout);
   auto info = probe.read_info();
   if (!info) {
     report.error = info.error().message;

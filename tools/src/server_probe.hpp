@@ -1,6 +1,7 @@
 // What one server says about itself, asked over the protocol.
 #pragma once
 
+#include "farcl/base/config.hpp"
 #include "farcl/net/connect.hpp"
 
 #include <cstdint>
@@ -30,6 +31,6 @@ struct ServerReport {
 };
 
 /// Connects, reads the server's information, measures some pings and says goodbye. Bounded by the connect time-out twice.
-[[nodiscard]] ServerReport probe_server(const net::ServerAddress& address, const net::ConnectOptions& options);
+[[nodiscard]] ServerReport probe_server(const net::ServerAddress& address, const Config& config);
 
 } // namespace farcl::tools

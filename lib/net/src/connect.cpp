@@ -2,6 +2,7 @@
 
 #include "farcl/net/accept.hpp"
 #include "hello_exchange.hpp"
+#include "keyed_connect.hpp"
 #include "resolve.hpp"
 #include "ring_transport.hpp"
 #include "socket_transport.hpp"
@@ -97,6 +98,9 @@ Result<Connection> connect_socket(const ServerAddress& address, protocol::Hello 
   if (!socket) {
     return pass_on(std::move(socket));
   }
+  if (!is_unix && options.key != nullptr) {
+    return connect_with_key(std::move(*socket), hello, *options.key, deadline);
+  }
   auto answer = exchange_hello(socket->get(), hello, deadline);
   if (!answer) {
     return pass_on(std::move(answer));
@@ -138,6 +142,20 @@ Result<Connection> connect_ssh(const ServerAddress& address, const protocol::Hel
   return Connection{std::make_unique<SshTransport>(std::move(*ssh), "ssh " + address.host), std::move(reply->reply), {}};
 }
 } // namespace
+
+Result<ConnectOptions> connect_options(const Config& config, const ServerAddress& address) {
+  ConnectOptions options;
+  options.timeout = std::chrono::milliseconds(config.connect_timeout_ms);
+  options.shared_memory = config.shared_memory != 0;
+  options.ssh_command = config.ssh;
+  options.ssh_daemon = config.ssh_daemon;
+  auto key = key_for(address, config.key_file);
+  if (!key) {
+    return pass_on(std::move(key));
+  }
+  options.key = std::move(*key);
+  return options;
+}
 
 Result<Connection> connect(const ServerAddress& address, const protocol::Hello& hello, const ConnectOptions& options) {
   const bool by_ssh = address.scheme == Scheme::kSsh;

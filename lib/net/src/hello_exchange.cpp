@@ -1,6 +1,7 @@
 #include "hello_exchange.hpp"
 
 #include "farcl/net/accept.hpp"
+#include "farcl/net/hello_seal.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -48,11 +49,34 @@ bool begins_like_a_reply(ConstBytes bytes) {
 }
 } // namespace
 
+Result<protocol::HelloBytes> prepare_hello(const protocol::Hello& hello) {
+  protocol::Hello fresh = hello;
+  auto nonce = make_nonce();
+  if (!nonce) {
+    return pass_on(std::move(nonce));
+  }
+  fresh.nonce = *nonce;
+  auto bytes = protocol::encode_hello(fresh);
+  if (hello.session != protocol::SessionId{}) {
+    prove_session(bytes, hello.proof);
+  }
+  return bytes;
+}
+
+Status send_hello(int socket, const protocol::HelloBytes& hello, Clock::time_point deadline) { return send_all(socket, hello, deadline); }
+
 Result<HelloAnswer> exchange_hello(int socket, const protocol::Hello& hello, Clock::time_point deadline) {
-  const auto request = protocol::encode_hello(hello);
-  if (auto status = send_all(socket, request, deadline); !status) {
+  const auto request = prepare_hello(hello);
+  if (!request) {
+    return tl::unexpected<Error>(request.error());
+  }
+  if (auto status = send_hello(socket, *request, deadline); !status) {
     return pass_on(std::move(status));
   }
+  return receive_hello_reply(socket, deadline);
+}
+
+Result<HelloAnswer> receive_hello_reply(int socket, Clock::time_point deadline) {
   HelloAnswer answer;
   protocol::HelloReplyBytes bytes{};
   std::size_t have = 0;
@@ -74,6 +98,7 @@ Result<HelloAnswer> exchange_hello(int socket, const protocol::Hello& hello, Clo
       return broken(received.error().system_errno);
     }
   }
+  answer.bytes = bytes;
   auto reply = protocol::decode_hello_reply(bytes);
   if (!reply) {
     return pass_on(std::move(reply));

@@ -142,21 +142,29 @@ Result<std::string> describe_socket(int socket) {
   return describe_tcp(peer);
 }
 
-Result<TransportPtr> adopt_socket(UniqueFd socket) {
-  auto description = describe_socket(socket.get());
+Result<SocketFacts> prepare_socket(int socket) {
+  auto description = describe_socket(socket);
   if (!description) {
     return pass_on(std::move(description));
   }
-  bool across = false;
-  if (description->starts_with("tcp")) {
-    set_option(socket.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-    set_option(socket.get(), SOL_SOCKET, SO_KEEPALIVE, 0); // heartbeats are ours
-    across = crosses_network(socket.get());
-    if (across) {
-      prefer_short_queues(socket.get());
+  SocketFacts facts{std::move(*description), false};
+  if (facts.description.starts_with("tcp")) {
+    set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 0); // heartbeats are ours
+    facts.crosses_network = crosses_network(socket);
+    if (facts.crosses_network) {
+      prefer_short_queues(socket);
     }
   }
-  return std::make_unique<SocketTransport>(std::move(socket), std::move(*description), across);
+  return facts;
+}
+
+Result<TransportPtr> adopt_socket(UniqueFd socket) {
+  auto facts = prepare_socket(socket.get());
+  if (!facts) {
+    return pass_on(std::move(facts));
+  }
+  return std::make_unique<SocketTransport>(std::move(socket), std::move(facts->description), facts->crosses_network);
 }
 
 } // namespace farcl::net

@@ -29,6 +29,13 @@ private:
   bool crosses_network_;
 };
 
+/// A connected socket, made ready for our ways of using it.
+struct SocketFacts {
+  std::string description;
+  bool crosses_network = false;
+};
+[[nodiscard]] Result<SocketFacts> prepare_socket(int socket);
+
 /// For people: "unix /run/farcl.sock", "tcp 127.0.0.1:32725"; of a connected socket.
 [[nodiscard]] Result<std::string> describe_socket(int socket);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "farcl/base/unique_fd.hpp"
+#include "farcl/net/keys.hpp"
 #include "farcl/net/transport.hpp"
 #include "farcl/protocol/hello.hpp"
 
@@ -32,6 +33,8 @@ struct UnixListenAddress {
 
 /// A transport over a connected socket (TCP or Unix, found out by itself) whose hello has been read.
 [[nodiscard]] Result<TransportPtr> adopt_socket(UniqueFd socket);
+/// The same, encrypted: returns when the client has proved the key (net::one_time_key of its hello), or has not in time.
+[[nodiscard]] Result<TransportPtr> accept_encrypted(UniqueFd socket, const Secret& one_time_key, std::chrono::milliseconds timeout);
 /// The answer to a hello. Waits for at most a second for room.
 [[nodiscard]] Status send_hello_reply(Transport& transport, const protocol::HelloReply& reply);
 /// A transport through shared memory, for a client of a connected Unix socket that takes it: the reply to its hello is what is sent
