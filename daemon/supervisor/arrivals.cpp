@@ -43,11 +43,12 @@ void Sessions::take(HelloTable::Arrival arrival) {
     return refuse(std::move(arrival), {HelloStatus::kRefused, "the hello makes no sense: " + hello.error().message, nullptr, {}});
   }
   if (hello->version_min > protocol::kVersion || hello->version_max < protocol::kVersion) {
-    return refuse(std::move(arrival), {HelloStatus::kBadVersion,
-                            "this server speaks version " + std::to_string(protocol::kVersion) + " of FarCL's protocol, the client " +
-                                std::to_string(hello->version_min) + " to " + std::to_string(hello->version_max),
-                            nullptr,
-                            {}});
+    return refuse(std::move(arrival),
+                  {HelloStatus::kBadVersion,
+                   "this server speaks version " + std::to_string(protocol::kVersion) + " of FarCL's protocol, the client " +
+                       std::to_string(hello->version_min) + " to " + std::to_string(hello->version_max),
+                   nullptr,
+                   {}});
   }
   auto admission = gatekeeper_.admit(arrival, *hello);
   if (!admission) {

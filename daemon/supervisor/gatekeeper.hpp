@@ -23,8 +23,8 @@ struct Admission {
 struct Refusal {
   protocol::HelloStatus status = protocol::HelloStatus::kRefused;
   std::string text;
-  net::KeyPtr sealed_by;                        ///< the owner of a key is told in a way that he can trust
-  GuessTable::Clock::duration hold_back{};      ///< so long until he hears it
+  net::KeyPtr sealed_by;                   ///< the owner of a key is told in a way that he can trust
+  GuessTable::Clock::duration hold_back{}; ///< so long until he hears it
 };
 
 class Gatekeeper {

@@ -52,10 +52,11 @@ Status check_exposure(const Options& options, Listening& listening) {
       continue;
     }
     if (!options.insecure) {
-      return fail(ErrorCode::kRefused, "--listen " + to_text(address) +
-                                           " would let every machine that reaches it run programs here. Make a key with "
-                                           "'farcl keygen --out FILE' and add --keys FILE, or leave --listen out and let clients come through "
-                                           "ssh (POCL_REMOTE_SERVERS=ssh://this-host), or add --insecure if you trust everybody on that network");
+      return fail(ErrorCode::kRefused,
+                  "--listen " + to_text(address) +
+                      " would let every machine that reaches it run programs here. Make a key with "
+                      "'farcl keygen --out FILE' and add --keys FILE, or leave --listen out and let clients come through "
+                      "ssh (POCL_REMOTE_SERVERS=ssh://this-host), or add --insecure if you trust everybody on that network");
     }
     listening.exposed = true;
   }

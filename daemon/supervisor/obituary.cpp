@@ -71,7 +71,8 @@ void ObituaryTable::add(const protocol::SessionId& session, const SessionSecret&
   obituaries_.push_back({session, secret, std::move(sentence), now + keep_for_});
 }
 
-std::optional<std::string> ObituaryTable::find(const protocol::SessionId& session, const protocol::HelloBytes& hello, Clock::time_point now) {
+std::optional<std::string> ObituaryTable::find(const protocol::SessionId& session, const protocol::HelloBytes& hello,
+                                               Clock::time_point now) {
   const auto found = std::find_if(obituaries_.begin(), obituaries_.end(), [&](const Obituary& one) { return one.session == session; });
   if (found == obituaries_.end() || !net::proves_session(hello, found->secret) || found->forget_at <= now) {
     return std::nullopt;

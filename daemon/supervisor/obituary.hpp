@@ -31,7 +31,8 @@ public:
   explicit ObituaryTable(std::chrono::seconds keep_for) : keep_for_(keep_for) {}
   void add(const protocol::SessionId& session, const SessionSecret& secret, std::string sentence, Clock::time_point now);
   /// The sentence, if the session is known and the hello proves that it is its sender's own.
-  [[nodiscard]] std::optional<std::string> find(const protocol::SessionId& session, const protocol::HelloBytes& hello, Clock::time_point now);
+  [[nodiscard]] std::optional<std::string> find(const protocol::SessionId& session, const protocol::HelloBytes& hello,
+                                                Clock::time_point now);
 
 private:
   struct Obituary {

@@ -17,7 +17,7 @@ inline constexpr auto kRefillDelay = 20ms;   ///< lets the session that took the
 inline constexpr auto kFirstReservePause = 500ms;
 inline constexpr EventLoop::Clock::duration kLongestReservePause = 30s;
 inline constexpr auto kRememberTheDead = 60s; ///< beyond the resume time
-inline constexpr auto kDismissalGrace = 2s; ///< between telling a session that its key is no longer good and its end
+inline constexpr auto kDismissalGrace = 2s;   ///< between telling a session that its key is no longer good and its end
 inline constexpr std::string_view kObituaryEnd = "; the session was ended";
 
 std::uint32_t spin_permits(std::uint32_t cores) {
@@ -28,8 +28,8 @@ std::uint32_t spin_permits(std::uint32_t cores) {
 
 Sessions::Sessions(EventLoop& loop, const Logger& logger, RateLimitedLog& stranger_log, const WorkerSettings& settings,
                    CompileService& compiler, Gatekeeper& gatekeeper, Hooks hooks)
-    : loop_(loop), logger_(logger), stranger_log_(stranger_log), settings_(settings), compiler_(compiler), gatekeeper_(gatekeeper), hooks_(std::move(hooks)),
-      obituaries_(std::chrono::seconds(settings.options.resume_seconds) + kRememberTheDead) {}
+    : loop_(loop), logger_(logger), stranger_log_(stranger_log), settings_(settings), compiler_(compiler), gatekeeper_(gatekeeper),
+      hooks_(std::move(hooks)), obituaries_(std::chrono::seconds(settings.options.resume_seconds) + kRememberTheDead) {}
 
 Sessions::~Sessions() {
   loop_.cancel(refill_timer_);

@@ -11,7 +11,8 @@ namespace farcl::daemon {
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 
-/// Serves until SIGTERM, SIGINT or (without --keys; with them it reads them again) SIGHUP, or, with --stdio, until the session ends. Returns the process's exit code.
+/// Serves until SIGTERM, SIGINT or (without --keys; with them it reads them again) SIGHUP, or, with --stdio, until the session ends.
+/// Returns the process's exit code.
 int run_supervisor(const Options& options);
 
 } // namespace farcl::daemon

@@ -52,9 +52,9 @@ public:
   /// Since when the worker has been ending, by the supervisor's own clock.
   [[nodiscard]] std::optional<Clock::time_point> ending_since(Clock::time_point now);
 
-  std::uint64_t session_number = 0; ///< of the session that it serves, for people; 0: in reserve
-  std::string peer;                 ///< who opened the session
-  net::KeyPtr key;                  ///< the key that he came with; null: none was needed
+  std::uint64_t session_number = 0;             ///< of the session that it serves, for people; 0: in reserve
+  std::string peer;                             ///< who opened the session
+  net::KeyPtr key;                              ///< the key that he came with; null: none was needed
   std::optional<std::string> dismissed_because; ///< it has been told to end because its key is no longer good
   /// For the log: "session 12 of 10.0.0.7:5555".
   [[nodiscard]] std::string name() const { return "session " + std::to_string(session_number) + " of " + peer; }

@@ -156,7 +156,8 @@ void Runtime::connect_all(State& state) {
       continue;
     }
     if ((*attempt.session)->server_info().insecure) {
-      warn_user("server " + attempt.address.text + " is INSECURE: anybody who reaches it can run code there, and read what passes on the way");
+      warn_user("server " + attempt.address.text +
+                " is INSECURE: anybody who reaches it can run code there, and read what passes on the way");
     }
     if (platform == nullptr) {
       platform = Platform::create();

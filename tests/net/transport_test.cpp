@@ -1,8 +1,9 @@
-// What Transport promises, for each implementation: tcp, unix, pipes, rings, loopback.
+// What Transport promises, for each implementation: tcp, unix, pipes, rings, tls, loopback.
 #include "farcl/net/accept.hpp"
 #include "farcl/net/loopback.hpp"
 #include "farcl/net/transport.hpp"
 #include "ring_ends.hpp"
+#include "tls_ends.hpp"
 
 #include <array>
 #include <chrono>
@@ -242,7 +243,7 @@ TEST_P(EveryTransport, OneThreadSendsWhileAnotherReceives) {
 
 INSTANTIATE_TEST_SUITE_P(All, EveryTransport,
                          ::testing::Values(Kind{"tcp", tcp_ends}, Kind{"unix", unix_ends}, Kind{"pipes", pipe_ends},
-                                           Kind{"rings", ring_ends}, Kind{"loopback", loopback_ends}),
+                                           Kind{"rings", ring_ends}, Kind{"tls", testing::make_tls_ends}, Kind{"loopback", loopback_ends}),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
 TEST(SocketTransport, SetsItsOptions) {

@@ -1,5 +1,6 @@
 // What programs get over links that are slow, long or bad. Each test has its own namespaces, server and link.
 #include "support/far_server.hpp"
+#include "tests/end_to_end/support/key_file.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -74,6 +75,21 @@ TEST_P(LongLink, IsFilledBySeveralStreams) {
   EXPECT_GE(figures.values.at("megabits_per_second"), 210) << figures.text;
   EXPECT_NE(server->server_log().find("gets a stream for bulk"), std::string::npos);
 }
+// The same with a key: each stream is encrypted, and let in by the session's secret.
+TEST_P(LongLink, IsFilledBySeveralEncryptedStreams) {
+  const end_to_end::KeyFile key;
+  std::string why;
+  const auto server =
+      FarServer::start({.delay = milliseconds(50), .megabits_per_second = 300, .queue_bytes = 4u << 20}, why, {"--keys", key.path()});
+  if (server == nullptr) {
+    GTEST_SKIP() << "no emulated link here: " << why;
+  }
+  const Figures figures = server->run({"bulk", GetParam(), "96"}, seconds(60), {{"FARCL_KEY_FILE", key.path()}});
+  ASSERT_TRUE(figures.right) << figures.text;
+  EXPECT_GE(figures.values.at("megabits_per_second"), 160) << figures.text; // two slow cores encrypt and decrypt beside all else
+  EXPECT_NE(server->server_log().find("gets a stream for bulk"), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, LongLink, ::testing::Values("up", "down"), [](const auto& way) { return std::string(way.param); });
 
 TEST(Links, AShortLinkGetsNoFurtherStreams) {

@@ -1,5 +1,8 @@
 """A farcld of its own for each test: started on free ports in a temporary folder, always ended, its log kept for checking."""
 
+import base64
+import hashlib
+import hmac
 import os
 import re
 import resource
@@ -13,11 +16,12 @@ import threading
 import time
 import unittest
 
-HELLO_BYTES = 96
-REPLY_BYTES = 320
+HELLO_BYTES = 160
+REPLY_BYTES = 352
+PROOF_AT, MAC_AT, REPLY_MAC_AT = 32, 128, 320
 MAGIC = b"FARCL\r\n\0"
 VERSION = 1
-WELCOME, BAD_VERSION, UNKNOWN_SESSION, OBITUARY, TOO_MANY, REFUSED = range(6)
+WELCOME, BAD_VERSION, UNKNOWN_SESSION, OBITUARY, TOO_MANY, REFUSED, KEY_REFUSED, KEY_WANTED, NO_KEYS = range(9)
 NEW = bytes(16)
 
 REAL = os.environ.get("FARCLD", "")
@@ -28,15 +32,45 @@ SCRIPTED = os.environ.get("SCRIPTED_FARCLD", "")
 resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 
 
-def hello(session=NEW, proof=bytes(32), received=0, version_min=VERSION, version_max=VERSION, magic=MAGIC, kind=0):
+def code(secret, label, *parts):
+    """HMAC-SHA256 as lib/net/src/crypto.cpp has it, written down a second time on purpose."""
+    return hmac.new(secret, b"\0".join((label, b"".join(parts))), hashlib.sha256).digest()
+
+
+def replaced(data, at, part):
+    return data[:at] + part + data[at + len(part):]
+
+
+class Key:
+    """A key as farcl keygen makes them."""
+
+    def __init__(self, name, secret=None):
+        self.name, self.secret = name, secret or os.urandom(32)
+        extracted = hmac.new(bytes(32), self.secret, hashlib.sha256).digest()
+        self.id = hmac.new(extracted, b"farcl 1 key id\0" + b"\x01", hashlib.sha256).digest()[:16]
+
+    def line(self, options=""):
+        return f"{self.name} {base64.b64encode(self.secret).decode()} {options}\n"
+
+    def seals(self, reply, request):
+        """The reply's code is that of this key."""
+        return hmac.compare_digest(reply.mac, code(self.secret, b"farcl 1 reply", request, replaced(reply.data, REPLY_MAC_AT, bytes(32))))
+
+
+def hello(session=NEW, secret=None, received=0, version_min=VERSION, version_max=VERSION, magic=MAGIC, kind=0, number=0, key=None, nonce=None):
     """The bytes as protocol/include/farcl/protocol/hello.hpp defines them, written down a second time on purpose."""
-    body = magic + struct.pack("<HHB3x", version_min, version_max, kind) + session + proof + struct.pack("<Q", received)
-    return body + bytes(HELLO_BYTES - len(body))
+    body = magic + struct.pack("<HHBBxx", version_min, version_max, kind, number) + session + bytes(32) + struct.pack("<Q", received)
+    body += (key.id if key else bytes(16)) + (nonce or os.urandom(32))
+    body += bytes(HELLO_BYTES - len(body))
+    if secret is not None:
+        body = replaced(body, PROOF_AT, code(secret, b"farcl 1 session", body))
+    return replaced(body, MAC_AT, code(key.secret, b"farcl 1 hello", body)) if key else body
 
 
 class Reply:
     def __init__(self, data):
         assert len(data) == REPLY_BYTES and data[:8] == MAGIC, data[:16]
+        self.data, self.mac = data, data[REPLY_MAC_AT:]
         self.version_min, self.version_max, self.status = struct.unpack_from("<HHB", data, 8)
         self.session, self.secret = data[16:32], data[32:64]
         (self.received,) = struct.unpack_from("<Q", data, 64)
@@ -197,14 +231,14 @@ class Daemon:
     def workers(self):
         return [pid for pid in children_of(self.pid) if command_line(pid)[1:] == ["--worker"]]
 
-    def connect(self, timeout=5):
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
+    def connect(self, timeout=5, source="127.0.0.1"):
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=timeout, source_address=(source, 0))
         self.connections.append(connection)
         return connection
 
-    def exchange(self, data, timeout=5):
+    def exchange(self, data, timeout=5, source="127.0.0.1"):
         """Sends a hello; returns the connection and the reply."""
-        connection = self.connect(timeout)
+        connection = self.connect(timeout, source)
         connection.sendall(data)
         return connection, Reply(receive_exactly(connection, REPLY_BYTES))
 
@@ -214,7 +248,7 @@ class Daemon:
         return Session(connection, reply)
 
     def resume(self, session, **changes):
-        fields = {"session": session.reply.session, "proof": session.reply.secret, **changes}
+        fields = {"session": session.reply.session, "secret": session.reply.secret, **changes}
         connection, reply = self.exchange(hello(**fields))
         return Session(connection, reply)
 

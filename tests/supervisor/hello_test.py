@@ -143,7 +143,7 @@ class HelloTest(DaemonTest):
 
     def test_an_unknown_session(self):
         daemon = self.start()
-        _, reply = daemon.exchange(hello(session=bytes(range(16)), proof=bytes(range(32))))
+        _, reply = daemon.exchange(hello(session=bytes(range(16)), secret=bytes(range(32))))
         self.assertEqual(reply.status, UNKNOWN_SESSION)
         self.assertTrue(reply.text)
 

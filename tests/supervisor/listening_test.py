@@ -43,9 +43,10 @@ class CommandLineTest(unittest.TestCase):
         self.assert_usage_error("cannot be combined", "--stdio", "--listen", "127.0.0.1:0")
         self.assert_usage_error("--kc", "--kc", "/no/such/program")
 
-    def test_beyond_loopback_needs_insecure(self):
+    def test_beyond_loopback_needs_keys_or_insecure(self):
         for address in ("0.0.0.0:0", "[::]:0", ":0"):
             self.assert_usage_error("--insecure", "--listen", address)
+            self.assert_usage_error("farcl keygen", "--listen", address)
 
     def test_help_and_version(self):
         self.assertRegex(run("--version").stdout, r"^farcld \d+\.\d+\.\d+\n$")

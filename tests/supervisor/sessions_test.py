@@ -31,8 +31,17 @@ class ResumeTest(DaemonTest):
         daemon = self.start()
         session = daemon.open()
         for wrong in (bytes(32), session.reply.secret[:31] + bytes([session.reply.secret[31] ^ 1])):
-            self.assertEqual(daemon.resume(session, proof=wrong).reply.status, UNKNOWN_SESSION)
+            self.assertEqual(daemon.resume(session, secret=wrong).reply.status, UNKNOWN_SESSION)
         self.assertTrue(session.ask("pid")) # undisturbed
+
+    def test_the_secret_itself_proves_nothing(self):
+        daemon = self.start()
+        session = daemon.open()
+        bytes_sent = under_test.hello(session=session.reply.session)
+        bare = under_test.replaced(bytes_sent, under_test.PROOF_AT, session.reply.secret) # what a listener might have seen somewhere
+        self.assertEqual(daemon.exchange(bare)[1].status, UNKNOWN_SESSION)
+        changed = under_test.replaced(under_test.hello(session=session.reply.session, secret=session.reply.secret), 64, b"\x01")
+        self.assertEqual(daemon.exchange(changed)[1].status, UNKNOWN_SESSION) # the proof is of the whole hello
 
     def test_another_session_id(self):
         daemon = self.start()
@@ -148,7 +157,7 @@ class ObituaryTest(DaemonTest):
         session.order("exit 3")
         session.wait_for_end()
         daemon.wait_for_log("was ended")
-        self.assertEqual(daemon.resume(session, proof=bytes(32)).reply.status, UNKNOWN_SESSION)
+        self.assertEqual(daemon.resume(session, secret=bytes(32)).reply.status, UNKNOWN_SESSION)
         self.assertEqual(daemon.resume(session).reply.status, OBITUARY)
         self.assertEqual(daemon.resume(session).reply.status, OBITUARY) # asked twice, told twice
 
@@ -187,7 +196,7 @@ class StuckWorkerTest(DaemonTest):
         session.order("stop-reading-control")
         self.assertEqual(session.line(), "ok")
         # Many resumptions fill its queue; the supervisor drops what does not fit and serves others.
-        again = under_test.hello(session=session.reply.session, proof=session.reply.secret)
+        again = under_test.hello(session=session.reply.session, secret=session.reply.secret)
         deadline = time.monotonic() + 20
         while not daemon.log_lines("could not be resumed: the control channel is full"):
             self.assertLess(time.monotonic(), deadline)

@@ -55,7 +55,8 @@ Status write_new_file(const std::string& path, const std::string& text) {
     return errno == EEXIST ? Status(fail(ErrorCode::kInvalid, path + " exists; name another file with --out, and append it to that one"))
                            : Status(fail_errno(errno, "cannot make " + path));
   }
-  const bool written = ::fchmod(file.get(), 0600) == 0 && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool written =
+      ::fchmod(file.get(), 0600) == 0 && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
   return written && ::fsync(file.get()) == 0 ? Status{} : Status(fail_errno(errno, "cannot write " + path));
 }
 
@@ -64,7 +65,8 @@ void say_what_to_do(const net::Key& key, const std::string& path) {
               path.c_str());
   std::printf("On the server:  farcld --keys %s --listen 0.0.0.0:32725\n", path.c_str());
   std::printf("                (or append its line to the file that --keys names, and send farcld a SIGHUP)\n");
-  std::printf("On the client:  mkdir -p ~/.config/farcl && cat %s >> ~/.config/farcl/keys && chmod 600 ~/.config/farcl/keys\n", path.c_str());
+  std::printf("On the client:  mkdir -p ~/.config/farcl && cat %s >> ~/.config/farcl/keys && chmod 600 ~/.config/farcl/keys\n",
+              path.c_str());
   std::printf("                (or FARCL_KEY_FILE=%s), then POCL_REMOTE_SERVERS=SERVER farcl list\n", path.c_str());
 }
 
@@ -87,7 +89,8 @@ void add_keygen_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("keygen", "Make a key for a server that other machines may use");
   command->add_option("--name", options->name, "Who it is for; the server's log names it")->capture_default_str();
   command->add_option("--out", options->file, "The file to make (default: NAME.key)");
-  command->add_option("--servers", options->servers, "For clients: use it for these servers only, HOST or HOST:PORT, * for anything")->delimiter(',');
+  command->add_option("--servers", options->servers, "For clients: use it for these servers only, HOST or HOST:PORT, * for anything")
+      ->delimiter(',');
   command->add_option("--expires", options->expires, "For the server: the last day on which it is good, 2027-01-31");
   command->add_option("--sessions", options->sessions, "For the server: how many sessions it may have at the same time");
   command->add_option("--memory", options->memory, "For the server: memory of each of its sessions, like 8G");

@@ -76,7 +76,8 @@ bool are_equal(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b)
 
 Status fill_randomly(std::span<std::uint8_t> bytes) {
   // Up to 256 bytes come whole once the system has started.
-  return ::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) ? Status{} : fail_errno(errno, "no random numbers");
+  return ::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) ? Status{}
+                                                                                          : fail_errno(errno, "no random numbers");
 }
 
 std::string to_base64(const Secret& secret) {

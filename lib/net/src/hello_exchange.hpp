@@ -13,7 +13,7 @@ namespace farcl::net {
 struct HelloAnswer {
   protocol::HelloReply reply;
   protocol::HelloReplyBytes bytes{}; ///< the same, as it came
-  std::vector<UniqueFd> fds; ///< that came with it
+  std::vector<UniqueFd> fds;         ///< that came with it
 };
 
 // Messages do not name the address; the caller adds it.

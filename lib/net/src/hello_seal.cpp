@@ -63,9 +63,7 @@ void seal_hello(HelloBytes& hello, const Key& key) {
   std::memcpy(hello.data() + protocol::kHelloMacAt, mac.data(), mac.size());
 }
 
-bool is_sealed_by(const HelloBytes& hello, const Key& key) {
-  return are_equal(code_at(hello, protocol::kHelloMacAt), seal_of(hello, key));
-}
+bool is_sealed_by(const HelloBytes& hello, const Key& key) { return are_equal(code_at(hello, protocol::kHelloMacAt), seal_of(hello, key)); }
 
 void seal_reply(HelloReplyBytes& reply, const HelloBytes& hello, const Key& key) {
   const Digest mac = seal_of(reply, hello, key);

@@ -24,7 +24,8 @@ Status check_owner(const struct stat& about, const std::string& path) {
     return fail(ErrorCode::kInvalid, "the key file " + path + " belongs to another user");
   }
   if ((about.st_mode & 077) != 0) {
-    return fail(ErrorCode::kInvalid, "the key file " + path + " can be read by others than its owner; if nobody has, say: chmod 600 " + path);
+    return fail(ErrorCode::kInvalid,
+                "the key file " + path + " can be read by others than its owner; if nobody has, say: chmod 600 " + path);
   }
   return {};
 }

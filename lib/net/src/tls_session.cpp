@@ -7,7 +7,7 @@
 namespace farcl::net {
 
 namespace {
-constexpr std::string_view kIdentity = "farcl"; ///< the same for all: the hello has said which key it is
+constexpr std::string_view kIdentity = "farcl";                ///< the same for all: the hello has said which key it is
 constexpr std::array<unsigned char, 2> kCipher = {0x13, 0x01}; ///< TLS_AES_128_GCM_SHA256: what a key of our kind goes with
 /// Several records at once where there are several.
 constexpr std::size_t kReadBufferBytes = 4 * (SSL3_RT_MAX_PLAIN_LENGTH + 256);

@@ -24,9 +24,10 @@ using SslPtr = std::unique_ptr<SSL, SslFreer>;
 /// After the handshake: true when it was the key that connected the two, and not something else that TLS knows.
 [[nodiscard]] bool was_keyed(const SSL* ssl) noexcept;
 
-/// What is seen of a socket while OpenSSL reads it.
+/// Between a transport and OpenSSL's view of its socket.
 struct SocketState {
-  bool drained = false; ///< the last read found less than there was room for
+  bool closed_for_reading = false; ///< nothing is read, as if nothing had come
+  bool drained = false;            ///< the last read found less than there was room for
 };
 /// Lets the session use a non-blocking socket, without signals when the other end has gone. It owns neither socket nor state.
 [[nodiscard]] bool attach_socket(SSL* ssl, int socket, SocketState& state) noexcept;

@@ -52,6 +52,10 @@ int read_some(BIO* bio, char* bytes, int size) {
     return BIO_meth_get_read(BIO_s_socket())(bio, bytes, size);
   }
   BIO_clear_retry_flags(bio);
+  if (state.closed_for_reading) {
+    BIO_set_retry_read(bio);
+    return -1;
+  }
   const ssize_t got = ::recv(BIO_get_fd(bio, nullptr), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
   state.drained = got < size;
   if (got < 0 && may_be_tried_again(errno)) {

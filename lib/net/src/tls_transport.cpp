@@ -97,6 +97,13 @@ std::optional<Error> TlsTransport::failure_of(int result) const {
 
 Status TlsTransport::begin_handshake() {
   const std::lock_guard<std::mutex> held(mutex_);
+  socket_state_.closed_for_reading = true;
+  auto status = step_of_handshake();
+  socket_state_.closed_for_reading = false;
+  return status;
+}
+
+Status TlsTransport::step_of_handshake() {
   ERR_clear_error();
   const int done = SSL_do_handshake(ssl_.get());
   const auto failure = done == 1 ? std::nullopt : failure_of(done);
@@ -105,10 +112,10 @@ Status TlsTransport::begin_handshake() {
 
 Status TlsTransport::finish_handshake(Clock::time_point deadline) {
   for (;;) {
-    if (auto status = begin_handshake(); !status) {
+    const std::lock_guard<std::mutex> held(mutex_);
+    if (auto status = step_of_handshake(); !status) {
       return status;
     }
-    const std::lock_guard<std::mutex> held(mutex_);
     if (SSL_is_init_finished(ssl_.get()) != 0) {
       SSL_set_app_data(ssl_.get(), nullptr); // the key may go
       may_have_more_ = SSL_has_pending(ssl_.get()) == 1;
@@ -146,8 +153,7 @@ Result<std::size_t> TlsTransport::send_record(Parts& parts) {
 
 void TlsTransport::renew_key_if_due() {
   const bool in_kernel = BIO_get_ktls_send(SSL_get_wbio(ssl_.get())) != 0; // which cannot change its key
-  if (sent_bytes_ >= bytes_per_key_ && pending_bytes_ == 0 && !in_kernel &&
-      SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1) {
+  if (sent_bytes_ >= bytes_per_key_ && pending_bytes_ == 0 && !in_kernel && SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1) {
     sent_bytes_ = 0;
   }
 }

@@ -2,8 +2,8 @@
 //
 // Threads: as Transport promises, one thread may send while another receives. OpenSSL's object bears only one at a time, so each record
 // is written or read under a small lock; nothing waits under it. Data is encrypted straight out of the sender's memory and
-// decrypted into OpenSSL's buffer and from there into the receiver's memory; only pieces smaller than a record are collected first, so that a
-// launch is one record and one write.
+// decrypted into OpenSSL's buffer and from there into the receiver's memory; only pieces smaller than a record are collected first, so that
+// a launch is one record and one write.
 #pragma once
 
 #include "socket_transport.hpp"
@@ -27,7 +27,7 @@ public:
                                                                   std::uint64_t bytes_per_key = kBytesPerKey);
   ~TlsTransport() override;
 
-  /// Says what is to be said first and does not wait: a client's first message leaves, so that it can look at what is answered.
+  /// A client's first message leaves; nothing is read, so that what is answered can be looked at.
   [[nodiscard]] Status begin_handshake();
   /// Until both ends have proved the key. Nothing else may be called before.
   [[nodiscard]] Status finish_handshake(Clock::time_point deadline);
@@ -41,6 +41,7 @@ private:
   static constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH; ///< the most that a record holds
 
   class Parts;
+  Status step_of_handshake();
   Result<std::size_t> send_record(Parts& parts);
   void renew_key_if_due();
   /// The failure of OpenSSL's last call on this thread; nothing when it only has to wait.

@@ -1,5 +1,7 @@
 #include "cl_fixture.hpp"
 
+#include "key_file.hpp"
+
 #include <cstdlib>
 #include <memory>
 
@@ -8,18 +10,29 @@ namespace farcl::end_to_end {
 namespace {
 std::unique_ptr<PrivateServer> the_server;
 
+std::unique_ptr<KeyFile> the_key;
+
+std::unique_ptr<PrivateServer> start_with_key() {
+  the_key = std::make_unique<KeyFile>();
+  ::setenv("FARCL_KEY_FILE", the_key->path().c_str(), 1);
+  return std::make_unique<PrivateServer>(std::vector<std::string>{"--keys", the_key->path()});
+}
+
 class ServerEnvironment : public ::testing::Environment {
 public:
   void SetUp() override {
     if (std::getenv("FARCL_E2E_NATIVE") != nullptr) {
       return;
     }
-    the_server = std::make_unique<PrivateServer>();
+    the_server = std::getenv("FARCL_E2E_KEYS") != nullptr ? start_with_key() : std::make_unique<PrivateServer>();
     const bool over_unix = std::getenv("FARCL_E2E_UNIX") != nullptr;
     ::setenv("POCL_REMOTE_SERVERS", (over_unix ? the_server->unix_address() : the_server->tcp_address()).c_str(), 1);
     ::setenv("OCL_ICD_VENDORS", FARCL_VENDORS_PATH, 1);
   }
-  void TearDown() override { the_server.reset(); }
+  void TearDown() override {
+    the_server.reset();
+    the_key.reset();
+  }
 };
 [[maybe_unused]] ::testing::Environment* const kEnvironment = ::testing::AddGlobalTestEnvironment(new ServerEnvironment);
 } // namespace

@@ -14,7 +14,8 @@
 namespace farcl::end_to_end {
 
 /// The server of this program. FARCL_E2E_NATIVE=1 in the environment: none, the tests run on whatever OpenCL is installed,
-/// which shows whether a test itself is right. FARCL_E2E_UNIX=1: over a Unix socket, and so through shared memory.
+/// which shows whether a test itself is right. FARCL_E2E_UNIX=1: over a Unix socket, and so through shared memory. FARCL_E2E_KEYS=1: over
+/// TCP with a key, and so encrypted.
 PrivateServer* server();
 
 class ClTest : public ::testing::Test {

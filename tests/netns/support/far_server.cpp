@@ -31,7 +31,7 @@ Result<std::unique_ptr<LinkEmulator>> join(const Namespace& client, const Namesp
 }
 } // namespace
 
-std::unique_ptr<FarServer> FarServer::start(const LinkConditions& conditions, std::string& why) {
+std::unique_ptr<FarServer> FarServer::start(const LinkConditions& conditions, std::string& why, const std::vector<std::string>& admission) {
   const auto client = Namespace::make();
   const auto server = Namespace::make();
   if (!client || !server) {
@@ -56,8 +56,9 @@ std::unique_ptr<FarServer> FarServer::start(const LinkConditions& conditions, st
     why = status.error().message;
     return nullptr;
   }
-  made->server_ =
-      std::make_unique<end_to_end::PrivateServer>(std::vector<std::string>{"--listen", std::string(kServerAddress) + ":0", "--insecure"});
+  std::vector<std::string> arguments{"--listen", std::string(kServerAddress) + ":0"};
+  arguments.insert(arguments.end(), admission.begin(), admission.end());
+  made->server_ = std::make_unique<end_to_end::PrivateServer>(arguments);
   if (auto status = client->enter(); !status) {
     why = status.error().message;
     return nullptr;

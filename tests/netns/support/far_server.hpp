@@ -23,7 +23,9 @@ struct Figures {
 class FarServer {
 public:
   /// Null, and `why` says what is missing, where namespaces cannot be made.
-  [[nodiscard]] static std::unique_ptr<FarServer> start(const LinkConditions& conditions, std::string& why);
+  /// `admission`: farcld's arguments that let others in.
+  [[nodiscard]] static std::unique_ptr<FarServer> start(const LinkConditions& conditions, std::string& why,
+                                                        const std::vector<std::string>& admission = {"--insecure"});
 
   [[nodiscard]] LinkEmulator& link() { return *link_; }
   [[nodiscard]] Figures run(const std::vector<std::string>& words, std::chrono::seconds limit,

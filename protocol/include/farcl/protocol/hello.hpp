@@ -46,12 +46,12 @@ struct Hello {
   std::uint16_t version_min = kVersion;
   std::uint16_t version_max = kVersion;
   StreamKind stream = StreamKind::kCommands;
-  std::uint8_t stream_number = 0;       ///< of a stream for bulk: 1 to kMaxBulkStreams
-  SessionId session{};                  ///< zeros: a new session
+  std::uint8_t stream_number = 0; ///< of a stream for bulk: 1 to kMaxBulkStreams
+  SessionId session{};            ///< zeros: a new session
   /// Of a resumed session: shows that the client knows the secret from its first reply. Whoever fills in a Hello puts the secret here;
   /// net::connect sends a proof of it instead, so that nobody who listens can use it.
   std::array<std::uint8_t, 32> proof{};
-  std::uint64_t received = 0;           ///< of a resumed session or stream: the last sequence number that the client has
+  std::uint64_t received = 0; ///< of a resumed session or stream: the last sequence number that the client has
   std::uint8_t capabilities = 0;
   KeyId key{};        ///< zeros: none, and the connection stays in the clear; else TLS follows the hello at once
   HelloNonce nonce{}; ///< chosen anew for each hello
