@@ -34,11 +34,14 @@ int write_to_kernel_tls(BIO* bio, const char* bytes, int size) {
 }
 
 int write_some(BIO* bio, const char* bytes, int size) {
-  if (BIO_get_ktls_send(bio)) {
+  const auto& state = *static_cast<SocketState*>(BIO_get_data(bio));
+  if (state.shaking_hands ? BIO_get_ktls_send(bio) : state.kernel_encrypts) {
     return write_to_kernel_tls(bio, bytes, size);
   }
   BIO_clear_retry_flags(bio);
-  const ssize_t sent = ::send(BIO_get_fd(bio, nullptr), bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL | MSG_DONTWAIT);
+  // Records are small for a socket: together they are fewer, larger segments, as with one write.
+  const int more = state.more_follows ? MSG_MORE : 0;
+  const ssize_t sent = ::send(state.socket, bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL | MSG_DONTWAIT | more);
   if (sent < 0 && may_be_tried_again(errno)) {
     BIO_set_retry_write(bio);
   }
@@ -47,7 +50,7 @@ int write_some(BIO* bio, const char* bytes, int size) {
 
 int read_some(BIO* bio, char* bytes, int size) {
   auto& state = *static_cast<SocketState*>(BIO_get_data(bio));
-  if (BIO_get_ktls_recv(bio)) {
+  if (state.shaking_hands ? BIO_get_ktls_recv(bio) : state.kernel_decrypts) {
     state.drained = false; // a record at a time: only an empty read tells
     return BIO_meth_get_read(BIO_s_socket())(bio, bytes, size);
   }
@@ -56,7 +59,7 @@ int read_some(BIO* bio, char* bytes, int size) {
     BIO_set_retry_read(bio);
     return -1;
   }
-  const ssize_t got = ::recv(BIO_get_fd(bio, nullptr), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
+  const ssize_t got = ::recv(state.socket, bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
   state.drained = got < size;
   if (got < 0 && may_be_tried_again(errno)) {
     BIO_set_retry_read(bio);
@@ -86,10 +89,17 @@ bool attach_socket(SSL* ssl, int socket, SocketState& state) noexcept {
   if (bio == nullptr) {
     return false;
   }
+  state.socket = socket;
   BIO_set_fd(bio, socket, BIO_NOCLOSE);
   BIO_set_data(bio, &state);
   SSL_set_bio(ssl, bio, bio);
   return true;
+}
+
+void note_kernel_tls(const SSL* ssl, SocketState& state) noexcept {
+  state.kernel_encrypts = BIO_get_ktls_send(SSL_get_wbio(ssl));
+  state.kernel_decrypts = BIO_get_ktls_recv(SSL_get_rbio(ssl));
+  state.shaking_hands = false;
 }
 
 } // namespace farcl::net

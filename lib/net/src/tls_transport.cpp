@@ -10,6 +10,15 @@
 
 namespace farcl::net {
 
+namespace {
+/// SSL_get_error looks at this thread's list, where somebody else's errors may stand. Clearing an empty one takes longer than a look.
+void forget_old_errors() noexcept {
+  if (ERR_peek_error() != 0) {
+    ERR_clear_error();
+  }
+}
+} // namespace
+
 /// What send() was given, as a stream.
 class TlsTransport::Parts {
 public:
@@ -31,6 +40,13 @@ public:
       filled += size;
     }
     return room.first(filled);
+  }
+  [[nodiscard]] bool has_more_than(std::size_t bytes) const {
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < parts_.size() && total <= bytes + offset_; ++i) {
+      total += parts_[i].size();
+    }
+    return total > bytes + offset_;
   }
   void advance(std::size_t bytes) {
     while (bytes != 0) {
@@ -104,7 +120,7 @@ Status TlsTransport::begin_handshake() {
 }
 
 Status TlsTransport::step_of_handshake() {
-  ERR_clear_error();
+  forget_old_errors();
   const int done = SSL_do_handshake(ssl_.get());
   const auto failure = done == 1 ? std::nullopt : failure_of(done);
   return failure ? Status(tl::unexpected<Error>(*failure)) : Status{};
@@ -118,6 +134,7 @@ Status TlsTransport::finish_handshake(Clock::time_point deadline) {
     }
     if (SSL_is_init_finished(ssl_.get()) != 0) {
       SSL_set_app_data(ssl_.get(), nullptr); // the key may go
+      note_kernel_tls(ssl_.get(), socket_state_);
       may_have_more_ = SSL_has_pending(ssl_.get()) == 1;
       return was_keyed(ssl_.get()) ? Status{} : Status(fail(ErrorCode::kRefused, "the other end did not prove that it has the key"));
     }
@@ -135,7 +152,8 @@ Result<std::size_t> TlsTransport::send_record(Parts& parts) {
   // The rest of a record that is encrypted already: only its size matters, its bytes are not looked at again.
   const ConstBytes record = pending_bytes_ != 0 ? ConstBytes(collected_).first(pending_bytes_) : parts.next_record(collected_);
   renew_key_if_due();
-  ERR_clear_error();
+  socket_state_.more_follows = parts.has_more_than(record.size());
+  forget_old_errors();
   std::size_t written = 0;
   const int done = SSL_write_ex(ssl_.get(), record.data(), record.size(), &written);
   if (done == 1) {
@@ -152,8 +170,9 @@ Result<std::size_t> TlsTransport::send_record(Parts& parts) {
 }
 
 void TlsTransport::renew_key_if_due() {
-  const bool in_kernel = BIO_get_ktls_send(SSL_get_wbio(ssl_.get())) != 0; // which cannot change its key
-  if (sent_bytes_ >= bytes_per_key_ && pending_bytes_ == 0 && !in_kernel && SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1) {
+  // The kernel cannot change its key.
+  if (sent_bytes_ >= bytes_per_key_ && pending_bytes_ == 0 && !socket_state_.kernel_encrypts &&
+      SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1) {
     sent_bytes_ = 0;
   }
 }
@@ -178,7 +197,7 @@ Result<std::size_t> TlsTransport::receive(MutableBytes into) {
   std::size_t total = 0;
   while (total < into.size()) {
     const std::lock_guard<std::mutex> held(mutex_);
-    ERR_clear_error();
+    forget_old_errors();
     std::size_t got = 0;
     const int done = SSL_read_ex(ssl_.get(), into.data() + total, into.size() - total, &got);
     total += got;
@@ -205,7 +224,7 @@ Interest TlsTransport::wait(Interest interest, std::chrono::nanoseconds timeout,
 void TlsTransport::shutdown() noexcept {
   {
     const std::lock_guard<std::mutex> held(mutex_);
-    ERR_clear_error();
+    forget_old_errors();
     static_cast<void>(SSL_shutdown(ssl_.get())); // says farewell, if there is room for it
     ERR_clear_error();
   }
