@@ -68,7 +68,7 @@ int run_with(const net::LoopbackFaults& to_session, const net::LoopbackFaults& f
 // The program sends some 79,000 bytes and gets some 78,000. Small steps where small frames are, 4 KiB within bulk.
 std::vector<std::uint64_t> cuts() {
   std::vector<std::uint64_t> at;
-  for (std::uint64_t i = 320; i < 1200; i += 7) {
+  for (std::uint64_t i = protocol::kHelloReplyBytes; i < 1200; i += 7) {
     at.push_back(i);
   }
   for (std::uint64_t i = 1200; i < 90'000; i += 1021) {

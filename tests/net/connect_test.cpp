@@ -329,7 +329,7 @@ private:
 };
 
 TEST(ConnectSsh, StartsTheDaemonAndReapsItsChild) {
-  FakeSsh ssh("head -c 96 > /dev/null; cat $(dirname $0)/reply; cat");
+  FakeSsh ssh("head -c 160 > /dev/null; cat $(dirname $0)/reply; cat");
   pid_t child = 0;
   {
     auto connection = connect(*parse_server_address("ssh://me@gpu1:2222"), {}, ssh.options());
@@ -349,7 +349,7 @@ TEST(ConnectSsh, StartsTheDaemonAndReapsItsChild) {
 }
 
 TEST(ConnectSsh, AnSshThatDoesNotLeaveIsEnded) {
-  FakeSsh ssh("trap '' TERM; head -c 96 > /dev/null; cat $(dirname $0)/reply; while :; do sleep 0.1; done");
+  FakeSsh ssh("trap '' TERM; head -c 160 > /dev/null; cat $(dirname $0)/reply; while :; do sleep 0.1; done");
   auto connection = connect(*parse_server_address("ssh://gpu1"), {}, ssh.options());
   ASSERT_TRUE(connection.has_value()) << connection.error().message;
   const auto start = Clock::now();
@@ -390,7 +390,7 @@ TEST(ConnectSsh, NamesThatLookLikeOptionsNeverReachIt) {
 }
 
 TEST(ConnectSsh, AForkedCopyLeavesTheChildAlone) {
-  FakeSsh ssh("head -c 96 > /dev/null; cat $(dirname $0)/reply; cat");
+  FakeSsh ssh("head -c 160 > /dev/null; cat $(dirname $0)/reply; cat");
   auto connection = connect(*parse_server_address("ssh://gpu1"), {}, ssh.options());
   ASSERT_TRUE(connection.has_value()) << connection.error().message;
   const pid_t copy = ::fork();

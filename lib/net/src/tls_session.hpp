@@ -27,12 +27,12 @@ using SslPtr = std::unique_ptr<SSL, SslFreer>;
 /// Between a transport and OpenSSL's view of its socket.
 struct SocketState {
   int socket = -1;
-  bool shaking_hands = true;       ///< whether the kernel encrypts is being decided, and asked each time
-  bool kernel_encrypts = false;    ///< else, what was found
+  bool shaking_hands = true;    ///< whether the kernel encrypts is being decided, and asked each time
+  bool kernel_encrypts = false; ///< else, what was found
   bool kernel_decrypts = false;
   bool closed_for_reading = false; ///< nothing is read, as if nothing had come
   bool more_follows = false;       ///< what is written is followed by more at once: the network may wait for it
-  bool drained = false;                       ///< the last read found less than there was room for
+  bool drained = false;            ///< the last read found less than there was room for
 };
 /// Lets the session use a non-blocking socket, without signals when the other end has gone. It owns neither socket nor state.
 [[nodiscard]] bool attach_socket(SSL* ssl, int socket, SocketState& state) noexcept;
