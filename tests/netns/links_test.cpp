@@ -84,7 +84,7 @@ TEST_P(LongLink, IsFilledBySeveralEncryptedStreams) {
   if (server == nullptr) {
     GTEST_SKIP() << "no emulated link here: " << why;
   }
-  const Figures figures = server->run({"bulk", GetParam(), "96"}, seconds(60), {{"FARCL_KEY_FILE", key.path()}});
+  const Figures figures = server->run({"bulk", GetParam(), "48"}, seconds(60), {{"FARCL_KEY_FILE", key.path()}});
   ASSERT_TRUE(figures.right) << figures.text;
   EXPECT_GE(figures.values.at("megabits_per_second"), 160) << figures.text; // two slow cores encrypt and decrypt beside all else
   EXPECT_NE(server->server_log().find("gets a stream for bulk"), std::string::npos);
