@@ -19,6 +19,12 @@ if(FARCL_COVERAGE)
   target_compile_options(farcl_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping)
   target_link_options(farcl_flags INTERFACE -fprofile-instr-generate)
 endif()
+# Where the compiler cache is cold, most of the time goes into the standard library's headers. For the libraries, which are C++ alone.
+option(FARCL_PRECOMPILED_HEADERS "Precompile the standard headers that nearly every file includes" OFF)
+if(FARCL_PRECOMPILED_HEADERS)
+  target_precompile_headers(farcl_flags INTERFACE <algorithm> <array> <atomic> <chrono> <condition_variable> <deque> <functional> <map>
+    <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread> <unordered_map> <variant> <vector>)
+endif()
 find_program(FARCL_CCACHE ccache)
 if(FARCL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${FARCL_CCACHE})

@@ -61,8 +61,8 @@ Result<UniqueFd> take_signals() {
 
 class Supervisor {
 public:
-  Supervisor(const Options& options, EventLoop& loop, const Logger& logger, Listening listening, KeyRing keys)
-      : options_(options), loop_(loop), logger_(logger), stranger_log_(logger), listening_(std::move(listening)),
+  Supervisor(const Options& options, EventLoop& loop, const Logger& logger, UniqueFd signals, Listening listening, KeyRing keys)
+      : options_(options), loop_(loop), logger_(logger), stranger_log_(logger), listening_(std::move(listening)), signals_(std::move(signals)),
         gatekeeper_(std::move(keys)), compiler_(loop, logger, options, [this] { sessions_.replace_compile_service(); }),
         sessions_(loop, logger, stranger_log_, {options, usable_cores(), listening_.exposed}, compiler_, gatekeeper_,
                   {[this](bool well) { on_session_end(well); }, [this] { loop_.stop(); }}),
@@ -100,11 +100,6 @@ private:
 };
 
 Status Supervisor::start() {
-  auto signals = take_signals();
-  if (!signals) {
-    return pass_on(std::move(signals));
-  }
-  signals_ = std::move(*signals);
   if (auto status = loop_.watch(signals_.get(), [this] { on_signal(); }); !status) {
     return status;
   }
@@ -223,11 +218,12 @@ int run_supervisor(const Options& options) {
   if (!keys) {
     return report(keys.error());
   }
-  auto listening = open_listening(options, logger);
+  auto signals = take_signals(); // before there is a socket file, which whoever is ended has to take away again
+  auto listening = signals ? open_listening(options, logger) : pass_on(std::move(signals));
   if (!loop || !listening) {
     return report(loop ? listening.error() : loop.error());
   }
-  Supervisor supervisor(options, **loop, logger, std::move(*listening), std::move(*keys));
+  Supervisor supervisor(options, **loop, logger, std::move(*signals), std::move(*listening), std::move(*keys));
   if (auto status = supervisor.start(); !status) {
     return report(status.error());
   }
