@@ -19,9 +19,8 @@ function(farcl_add_test)
   set_tests_properties(${T_NAME} PROPERTIES LABELS ${T_LABEL} TIMEOUT ${T_TIMEOUT})
   # Tests that start programs may have to know how these were built.
   list(APPEND T_ENVIRONMENT "FARCL_SANITIZE=${FARCL_SANITIZE}")
-  if(FARCL_SANITIZE) # a worker with a sanitizer can take longer to start than a client waits by default
-    list(APPEND T_ENVIRONMENT "FARCL_CONNECT_TIMEOUT_MS=10000")
-  endif()
+  # On a busy machine a worker can take longer to start than a client waits by default.
+  list(APPEND T_ENVIRONMENT "FARCL_CONNECT_TIMEOUT_MS=10000")
   if(T_SERIAL)
     set_tests_properties(${T_NAME} PROPERTIES RUN_SERIAL TRUE)
   endif()

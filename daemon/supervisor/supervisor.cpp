@@ -62,8 +62,9 @@ Result<UniqueFd> take_signals() {
 class Supervisor {
 public:
   Supervisor(const Options& options, EventLoop& loop, const Logger& logger, UniqueFd signals, Listening listening, KeyRing keys)
-      : options_(options), loop_(loop), logger_(logger), stranger_log_(logger), listening_(std::move(listening)), signals_(std::move(signals)),
-        gatekeeper_(std::move(keys)), compiler_(loop, logger, options, [this] { sessions_.replace_compile_service(); }),
+      : options_(options), loop_(loop), logger_(logger), stranger_log_(logger), listening_(std::move(listening)),
+        signals_(std::move(signals)), gatekeeper_(std::move(keys)),
+        compiler_(loop, logger, options, [this] { sessions_.replace_compile_service(); }),
         sessions_(loop, logger, stranger_log_, {options, usable_cores(), listening_.exposed}, compiler_, gatekeeper_,
                   {[this](bool well) { on_session_end(well); }, [this] { loop_.stop(); }}),
         hellos_(

@@ -527,6 +527,7 @@ std::vector<FakeServer*> start_servers(std::vector<FakeServer::Options> options,
     config.servers += "fake" + std::to_string(i) + " ";
   }
   config.resume_seconds = resume_seconds;
+  config.connect_timeout_ms = 10'000; // a busy machine is no silent server
   driver::Runtime::instance().reset_for_tests(config, [servers](const net::ServerAddress& address, const Config&) {
     return servers.at(static_cast<std::size_t>(address.host.back() - '0'))->connector();
   });

@@ -17,7 +17,8 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 
 constexpr double kProofOfDeathSeconds = 5;
-constexpr double kConnectSeconds = 1; ///< FARCL_CONNECT_TIMEOUT_MS
+constexpr double kConnectSeconds = 1;
+const std::map<std::string, std::string> kImpatient{{"FARCL_CONNECT_TIMEOUT_MS", "1000"}};
 
 std::size_t count_lines(const std::string& text) {
   std::istringstream lines(text);
@@ -94,7 +95,7 @@ TEST(ServerLoss, TheDaemonIsKilledInTheMiddleOfWork) {
 
 TEST(ServerLoss, AServerThatNeverAnswers) {
   const SilentServer silent;
-  const ProgramEnd end = run_program(client("look-around"), silent.address(), seconds(10));
+  const ProgramEnd end = run_program(client("look-around"), silent.address(), seconds(10), kImpatient);
   EXPECT_TRUE(end.in_time);
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(end.out, HasSubstr("devices 0"));
@@ -105,7 +106,7 @@ TEST(ServerLoss, AServerThatNeverAnswers) {
 
 TEST(ServerLoss, AServerThatRefuses) {
   const SilentServer refusing(true);
-  const ProgramEnd end = run_program(client("look-around"), refusing.address(), seconds(10));
+  const ProgramEnd end = run_program(client("look-around"), refusing.address(), seconds(10), kImpatient);
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(end.out, HasSubstr("devices 0"));
   EXPECT_LT(end.seconds, kConnectSeconds + 0.5);
@@ -113,7 +114,7 @@ TEST(ServerLoss, AServerThatRefuses) {
 }
 
 TEST(ServerLoss, ANameThatDoesNotResolve) {
-  const ProgramEnd end = run_program(client("look-around"), "no-such-host.invalid", seconds(10));
+  const ProgramEnd end = run_program(client("look-around"), "no-such-host.invalid", seconds(10), kImpatient);
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(end.out, HasSubstr("devices 0"));
   EXPECT_LT(end.seconds, kConnectSeconds + 0.7);
@@ -126,7 +127,7 @@ TEST(ServerLoss, OneDeadServerOfThree) {
   PrivateServer second;
   const SilentServer silent;
   const std::string servers = first.tcp_address() + "," + silent.address() + " " + second.unix_address();
-  const ProgramEnd end = run_program(client("every-device"), servers, seconds(20));
+  const ProgramEnd end = run_program(client("every-device"), servers, seconds(20), {{"FARCL_CONNECT_TIMEOUT_MS", "3000"}});
   EXPECT_EQ(end.exit_code, 0) << end.out << end.err;
   EXPECT_THAT(end.out, HasSubstr("devices 2"));
   EXPECT_THAT(end.out, HasSubstr("all right"));
@@ -136,7 +137,7 @@ TEST(ServerLoss, OneDeadServerOfThree) {
 
 TEST(ServerLoss, ThreeDeadServersCostOneTimeOut) {
   const SilentServer a, b, c;
-  const ProgramEnd end = run_program(client("look-around"), a.address() + " " + b.address() + " " + c.address(), seconds(10));
+  const ProgramEnd end = run_program(client("look-around"), a.address() + " " + b.address() + " " + c.address(), seconds(10), kImpatient);
   EXPECT_LT(end.seconds, kConnectSeconds + 0.7);
   EXPECT_EQ(count_lines(end.err), 3U) << end.err;
 }
