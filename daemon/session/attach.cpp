@@ -6,11 +6,6 @@
 
 namespace farcl::daemon {
 
-/// What a client must know before it sends anything, and can show to its user.
-std::string Session::insecurity() const {
-  return state_->parts.insecure ? "INSECURE: anybody who reaches this server can run code there (farcld --insecure)" : "";
-}
-
 Status Session::answer_hello(net::Transport& transport, bool first, protocol::HelloStatus status, std::string text) {
   protocol::HelloReply reply;
   reply.status = status;
@@ -62,7 +57,7 @@ void Session::take(Attachment attachment) {
     state_->shared = std::move(attachment.shared);
     send_server_info(); // the session's first frame; with the clock of this moment
   }
-  if (auto answered = answer_hello(fresh, first, protocol::HelloStatus::kWelcome, insecurity()); !answered) {
+  if (auto answered = answer_hello(fresh, first, protocol::HelloStatus::kWelcome, {}); !answered) {
     return; // still detached; the client will try again
   }
   transport_ = std::move(attachment.transport);

@@ -121,7 +121,6 @@ private:
   void take_stream(Attachment attachment);
   void detach(const Error& why);
   [[nodiscard]] Status answer_hello(net::Transport& transport, bool first, protocol::HelloStatus status, std::string text);
-  [[nodiscard]] std::string insecurity() const;
   void end_session(std::string reason, bool failed);
   void fail_session(const std::string& sentence);
   // device mail

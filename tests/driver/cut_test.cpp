@@ -143,8 +143,7 @@ TEST(Cut, RightBehindEveryFrame) {
   for (std::uint64_t frame = 2; frame < down && !HasFailure(); frame += every(1)) {
     run(0, frame);
   }
-  EXPECT_GE(happened + 5, cuts); // the program's last releases and their acknowledgements are not missed // the program's last releases and
-                                 // their acknowledgements are not missed
+  EXPECT_GE(happened + 5, cuts); // the program's last releases and their acknowledgements are not missed
 }
 
 TEST(Cut, AtEvery4KiBOfBulk) { cut_everywhere(100000, 4000, every(4096)); }

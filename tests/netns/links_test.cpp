@@ -75,6 +75,7 @@ TEST_P(LongLink, IsFilledBySeveralStreams) {
   EXPECT_GE(figures.values.at("megabits_per_second"), 210) << figures.text;
   EXPECT_NE(server->server_log().find("gets a stream for bulk"), std::string::npos);
 }
+
 // The same with a key: each stream is encrypted, and let in by the session's secret.
 TEST_P(LongLink, IsFilledBySeveralEncryptedStreams) {
   const end_to_end::KeyFile key;

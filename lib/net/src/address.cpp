@@ -1,6 +1,7 @@
 #include "farcl/net/address.hpp"
 
 #include "name_rules.hpp"
+#include "words.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -124,21 +125,6 @@ Result<ServerAddress> parse_network(std::string_view text, std::string_view whol
   return address;
 }
 
-/// The entries of a list, in order.
-template <class Function>
-void for_each_entry(std::string_view text, std::string_view separators, Function&& function) {
-  while (!text.empty()) {
-    const auto begin = text.find_first_not_of(separators);
-    if (begin == std::string_view::npos) {
-      return;
-    }
-    text.remove_prefix(begin);
-    const auto end = std::min(text.find_first_of(separators), text.size());
-    function(text.substr(0, end));
-    text.remove_prefix(end);
-  }
-}
-
 void add_entry(ServerList& list, std::string_view entry) {
   if (list.servers.size() >= kMaxServers) {
     if (list.complaints.empty() || list.complaints.back().find("more than") == std::string::npos) {
@@ -167,10 +153,10 @@ void add_hostfile(ServerList& list, const std::string& path) {
     list.complaints.push_back("the file " + quoted(path) + " with server names is larger than 1 MiB");
     return;
   }
-  for_each_entry(text, "\n", [&](std::string_view line) {
+  for_each_word(text, "\n", [&](std::string_view line) {
     // A comment starts at the beginning of a word; inside one, '#' names the peer address.
     bool comment = false;
-    for_each_entry(line, kSpaces, [&](std::string_view word) {
+    for_each_word(line, kSpaces, [&](std::string_view word) {
       comment = comment || word.front() == '#';
       if (!comment) {
         add_entry(list, word);
@@ -203,7 +189,7 @@ Result<ServerAddress> parse_server_address(std::string_view text) {
 
 ServerList parse_server_list(std::string_view text) {
   ServerList list;
-  for_each_entry(text, std::string(kSpaces) + ",", [&](std::string_view entry) {
+  for_each_word(text, std::string(kSpaces) + ",", [&](std::string_view entry) {
     if (entry.front() == '@') {
       add_hostfile(list, std::string(entry.substr(1)));
     } else {

@@ -41,11 +41,18 @@ Result<std::string> read_private_file(const std::string& path) {
   }
   std::string text(kMaxFileBytes + 1, '\0');
   std::size_t have = 0;
-  for (ssize_t got = 1; got > 0 && have < text.size(); have += static_cast<std::size_t>(std::max<ssize_t>(got, 0))) {
-    got = ::read(file.get(), text.data() + have, text.size() - have);
-    if (got < 0 && errno != EINTR) {
+  while (have < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + have, text.size() - have);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
       return fail_errno(errno, "cannot read the key file " + path);
     }
+    if (got == 0) {
+      break;
+    }
+    have += static_cast<std::size_t>(got);
   }
   if (have > kMaxFileBytes) {
     return fail(ErrorCode::kLimit, "the key file " + path + " is larger than 1 MiB");

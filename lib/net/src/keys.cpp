@@ -2,6 +2,7 @@
 
 #include "crypto.hpp"
 #include "farcl/base/numbers.hpp"
+#include "words.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -26,11 +27,7 @@ protocol::KeyId id_of(const Secret& secret) {
 
 std::vector<std::string> split(std::string_view text, std::string_view separators) {
   std::vector<std::string> words;
-  for (std::size_t at = text.find_first_not_of(separators); at != std::string_view::npos;) {
-    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = text.find_first_not_of(separators, end);
-  }
+  for_each_word(text, separators, [&](std::string_view word) { words.emplace_back(word); });
   return words;
 }
 
