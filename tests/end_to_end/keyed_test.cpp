@@ -94,6 +94,8 @@ TEST_F(Keyed, ListSaysHowAServerIsReached) {
 TEST_F(Keyed, CutsCostTimeAndNothingElse) {
   CutRelay relay(server.tcp_address());
   ChildProgram counting({FARCL_COUNTING_PROGRAM, "2", "0", "3000"}, relay.address(), with(key));
+  ASSERT_TRUE(counting.wait_for_output("started", seconds(20)))
+      << "a session whose first greeting is cut never came up, and is another test";
   for (int i = 0; i < 12; ++i) {
     sleep_ms(250);
     relay.cut();

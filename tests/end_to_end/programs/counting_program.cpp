@@ -75,6 +75,8 @@ int run(unsigned threads, milliseconds start, milliseconds duration) {
   if (Clock::now() > begin + milliseconds(1) && start.count() != 0) {
     std::puts("late");
   }
+  std::puts("started");
+  std::fflush(stdout);
   std::vector<std::thread> running;
   for (Worker& worker : workers) {
     running.emplace_back([&worker, begin, end = begin + duration] {
